@@ -60,6 +60,7 @@ export async function createConnection(
       tokenSealed: sealToken(services, id, token),
       failingSince: null,
       restsUntil: null,
+      failureMailedAt: null,
       createdAt: now,
       createdById: actor.userId,
       updatedAt: now,

@@ -56,7 +56,7 @@ const webhookAllowedAddresses = z
   .nullish();
 
 type Kept =
-  | ("id" | "organizationId" | "host" | "tokenSealed" | "failingSince" | "restsUntil")
+  | ("id" | "organizationId" | "host" | "tokenSealed" | "failingSince" | "restsUntil" | "failureMailedAt")
   | ("createdAt" | "createdById" | "updatedAt" | "updatedById");
 
 /** The members of a repository connection. */

@@ -71,7 +71,7 @@ const shownSettings = z
   .meta({ description: "Those of its provider" });
 
 type Kept =
-  | ("id" | "organizationId" | "enabled" | "events" | "secretSealed")
+  | ("id" | "organizationId" | "enabled" | "events" | "secretSealed" | "failureMailedAt")
   | ("createdAt" | "createdById" | "updatedAt" | "updatedById");
 
 /** The members of a notification service. */

@@ -71,6 +71,7 @@ export async function createNotificationService(
       events: heardEvents(input.provider, parsed.settings, states),
       settings: parsed.settings,
       secretSealed: sealSecret(services, id, parsed.secret) ?? null,
+      failureMailedAt: null,
       createdAt: now,
       createdById: actor.userId,
       updatedAt: now,

@@ -25,6 +25,7 @@ export async function hearAll(
         events: null,
         settings: null,
         secretSealed: null,
+        failureMailedAt: null,
         createdAt: now,
         createdById: userId,
         updatedAt: now,

@@ -137,6 +137,8 @@ export function defineNewsTables(
       settings: json<Record<string, unknown>>(),
       /** Its token, or the address of its chat. */
       secretSealed: text("secret_sealed"),
+      /** Admins were mailed then that it fails. Null: it has worked since. */
+      failureMailedAt: time("failure_mailed_at"),
       createdAt: time("created_at").notNull(),
       createdById: uuid("created_by_id")
         .notNull()

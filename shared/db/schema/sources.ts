@@ -36,6 +36,8 @@ export function defineSourcesTables(
       failingSince: time("failing_since"),
       /** The host is not called before it, as it refused the token or asked for patience. */
       restsUntil: time("rests_until"),
+      /** Admins were mailed then that it fails. Null: it has worked since. */
+      failureMailedAt: time("failure_mailed_at"),
       createdAt: time("created_at").notNull(),
       createdById: uuid("created_by_id")
         .notNull()

@@ -1,0 +1,2 @@
+ALTER TABLE "repository_connections" ADD COLUMN "failure_mailed_at" timestamp (3) with time zone;--> statement-breakpoint
+ALTER TABLE "notification_services" ADD COLUMN "failure_mailed_at" timestamp (3) with time zone;
