@@ -13,8 +13,8 @@ export interface Timeline {
 type Timed = Pick<Job, "state" | "scheduledAt" | "startedAt" | "finishedAt">;
 
 /**
- * The lengths of timelines, in seconds. Bars are in parts of a day, and build-jobs.css stretches a day by the length: the bars
- * of jobs that have ended stay as they are while the build goes on.
+ * The lengths of timelines, in seconds. Bars are in parts of a day, and bars.css stretches a day by the length: the bars of
+ * jobs that have ended stay as they are while the build goes on.
  */
 export const spans = [
   ...[30, 45, 60, 90, 120, 180, 240, 300, 420, 600, 900, 1200, 1800, 2700],

@@ -22,7 +22,7 @@ const spaces = [
 ];
 const colors = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/** `annotations/classes.css` has them. No other class of a page may be worn: it would look like a part of the page. */
+/** `styles/build/annotations/classes.css` has them. No other class of a page may be worn: it would look like a part of it. */
 export const allowedClasses = [
   ...["left-align", "center", "right-align", "nowrap", "truncate"],
   ...["bold", "regular", "italic", "caps", "small", "block", "inline-block"],
