@@ -22,11 +22,13 @@ const upload = (key: string, steps: Node[]): Node => ({
 });
 const diamond = [step("a"), step("b", after("a")), step("c", after("a")), step("d", after("b", "c"))];
 
+const namesOf = (steps: StepNode[]) => steps.map(({ key }) => key).join(" ");
+const isNoGate = ({ wait, manual }: StepNode) => !wait && !manual;
+
 /** `a | b c | d`, groups as `g(b c)`. */
-function stages(tree: Node[], isShown = ({ wait }: StepNode) => !wait): string {
-  const namesOf = (steps: StepNode[]) => steps.map(({ key }) => key).join(" ");
+function stages(tree: Node[], isShown = isNoGate): string {
   return stagesOf(tree, isShown)
-    .map((items) =>
+    .stages.map((items) =>
       items
         .map((item) => (item.group ? `${item.group.key}(${namesOf(item.steps)})` : namesOf(item.steps)))
         .join(" "),
@@ -69,6 +71,29 @@ describe("the stages of a build", () => {
       stages([group("g", [step("u"), upload("u", [step("a")])]), step("b", after("u"))]),
       "g(u a) | b",
     );
+  });
+
+  it("have waits, blocks and inputs before and between them, and behind the last one", () => {
+    const gates = (tree: Node[]) => stagesOf(tree, isNoGate).gates.map(namesOf);
+    const block = (key: string) => wait(key, { manual: true });
+    const input = step("i", { manual: true });
+
+    assert.deepEqual(gates([block("x"), step("a"), wait("w"), block("y"), step("b"), wait("v")]), [
+      "x",
+      "w y",
+      "v",
+    ]);
+    assert.deepEqual(gates([input, step("a")]), ["i", ""]);
+    assert.deepEqual(gates([step("a"), step("b", after("a")), step("c", after("b"))]), ["", "", "", ""]);
+    assert.deepEqual(gates([step("a"), group("g", [step("b"), wait("v"), block("x"), step("c")])]), [
+      "",
+      "x",
+    ]);
+    assert.deepEqual(gates([group("g", [step("b", after("c")), step("c")]), block("x"), step("d")]), [
+      "",
+      "x",
+      "",
+    ]);
   });
 
   it("end with steps that wait for each other", () => {

@@ -105,5 +105,5 @@ function Answer({
     );
   }
   if (field.format !== undefined) return <Field {...shared} value={value} required={isRequired} />;
-  return <TextArea {...shared} value={value} required={isRequired} rows={2} />;
+  return <TextArea {...shared} value={value} required={isRequired} rows={1} />;
 }

@@ -1,6 +1,6 @@
 import { listJobsPage } from "../../../shared/builds/reading/job-list-store.ts";
 import { findLastPassed, type NearbyBuild } from "../../../shared/builds/reading/neighbors-store.ts";
-import { placeInWords, titleOf } from "../../../shared/builds/reading/titles.ts";
+import { placeBesideTitle, titleOf } from "../../../shared/builds/reading/titles.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { durationInWords, secondMs } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
@@ -68,7 +68,7 @@ function pairUp(present: Job[], earlier: Job[]): Pair[] {
 }
 
 function nameOf(job: Job): string {
-  return [titleOf(job), placeInWords(job)].filter(Boolean).join(", ");
+  return [titleOf(job), placeBesideTitle(job)].filter(Boolean).join(", ");
 }
 
 function differs({ present, earlier }: Pair): boolean {

@@ -1,6 +1,6 @@
 import { isWaitingAgain } from "../../../shared/agents/waiting/reason.ts";
 import type { ListedJob, RetriedJob } from "../../../shared/builds/reading/job-list-store.ts";
-import { placeInWords, titleOf } from "../../../shared/builds/reading/titles.ts";
+import { placeBesideTitle, titleOf } from "../../../shared/builds/reading/titles.ts";
 import { mayBeRetried } from "../../../shared/builds/retry.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { patterns } from "../../../shared/paths.ts";
@@ -154,7 +154,7 @@ function Manual({ job, data, request }: { job: Job } & JobsProps) {
         <span class="quiet">
           by {users.get(unblockedById ?? "")?.name ?? "somebody"} <ExactTime at={unblockedAt} />
         </span>
-      )}
+      )}{" "}
       {manualWords[state] ??
         brokenInWords(job) ??
         (reason && <WaitsFor reason={reason} jobs={blocking} request={request} />)}
@@ -227,7 +227,7 @@ function Took({ job: { scheduledAt, startedAt, finishedAt } }: { job: Job }) {
 /** Its group, and its place among the jobs of its step. */
 function Tags({ job }: { job: Job }) {
   const group = job.options?.group;
-  return [group && (group.label ?? group.key ?? "Group"), placeInWords(job)].map(
+  return [group && (group.label ?? group.key ?? "Group"), placeBesideTitle(job)].map(
     (text) =>
       text && (
         <>

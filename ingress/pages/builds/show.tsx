@@ -82,11 +82,11 @@ export async function showBuild(
           refused={unblocking}
           request={request}
         />
+        <Warnings warnings={data.warnings} />
+        <Annotations annotations={annotations} request={request} />
+        {data.stages && <Stages shown={data.stages} named={data.named} request={request} />}
         <div class="columns" data-blocks="columns">
           <div data-blocks="main">
-            <Warnings warnings={data.warnings} />
-            <Annotations annotations={annotations} request={request} />
-            {data.stages && <Stages shown={data.stages} named={data.named} request={request} />}
             <h2 id="jobs">Jobs</h2>
             <JobFilters placed={data.placed} filter={data.filter} request={request} />
             <Jobs data={data} request={request} />

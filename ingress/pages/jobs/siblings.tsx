@@ -1,5 +1,5 @@
 import { listJobsById } from "../../../shared/builds/reading/job-list-store.ts";
-import { placeInWords, titleOf } from "../../../shared/builds/reading/titles.ts";
+import { placeBesideTitle, titleOf } from "../../../shared/builds/reading/titles.ts";
 import type { Build } from "../../../shared/builds/rows/build-store.ts";
 import { listPlaced } from "../../../shared/builds/rows/graph-store.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
@@ -92,6 +92,6 @@ export function JobsOfBuild({
 }
 
 function Place({ job }: { job: Job }) {
-  const place = placeInWords(job);
+  const place = placeBesideTitle(job);
   return place ? <span class="quiet"> {place}</span> : null;
 }

@@ -16,3 +16,11 @@ export function placeInWords({ options }: Pick<Job, "options">): string | undefi
   const { parallel } = options ?? {};
   return parallel && `${parallel.index + 1} of ${parallel.total}`;
 }
+
+/** The same, unless the title says it: `Test on linux, Node 24`. */
+export function placeBesideTitle(job: Titled): string | undefined {
+  const values = Object.values(job.options?.matrix ?? {});
+  const title = titleOf(job);
+  const isSaid = values.length > 0 && values.every((value) => title.includes(String(value)));
+  return isSaid ? undefined : placeInWords(job);
+}

@@ -9,17 +9,23 @@ const maxStages = 16;
 const maxSteps = 80;
 /** Jobs of steps with several of them, by name. All of two matrices, which have at most 50. */
 const maxNamedJobs = 100;
-const maxDots = 600;
+const maxDots = 300;
 const maxDotsOfItem = 100;
+/** Waits, blocks and inputs between two stages. */
+const maxGates = 4;
 
 export interface ShownStages {
   stages: ShownStage[];
   /** The place of the first one, from 0. */
   first: number;
   total: number;
+  /** Behind the last stage of all. */
+  lastGates: PlacedJob[];
 }
 
 export interface ShownStage {
+  /** The jobs of the waits, blocks and inputs before it. Waits that say nothing more than the first are left out. */
+  gates: PlacedJob[];
   items: ShownItem[];
   /** Of all jobs of the steps that are left out. */
   more: { steps: number; counts: [StateKind, number][] };
@@ -49,12 +55,13 @@ export interface ShownStep {
  * @returns undefined if stages would say no more than a list of jobs
  */
 export function chooseStages({ tree, jobs }: PlacedGraph, from?: number): ShownStages | undefined {
-  const present = jobs.filter(
-    ({ type, retriedInJobId }) => (type === "script" || type === "trigger") && retriedInJobId === null,
-  );
+  const present = jobs.filter(({ type, retriedInJobId }) => !isGate(type) && retriedInJobId === null);
+  const jobsOfGates = new Map(jobs.flatMap((job) => (isGate(job.type) ? [[job.stepId, job]] : [])));
+  const gatesAt = (place: number) =>
+    chooseGates((gates[place] ?? []).flatMap(({ id }) => jobsOfGates.get(id) ?? []));
   const byStep = Map.groupBy(present, ({ stepId }) => stepId);
   const jobsOf = ({ steps }: StageItem) => steps.flatMap(({ id }) => byStep.get(id) ?? []);
-  const all = stagesOf(tree, ({ id }) => byStep.has(id));
+  const { stages: all, gates } = stagesOf(tree, ({ id }) => byStep.has(id));
   const isPlain = all.length < 2 && all.flat().every((item) => !item.group && jobsOf(item).length < 2);
   if (isPlain) return undefined;
 
@@ -90,7 +97,7 @@ export function chooseStages({ tree, jobs }: PlacedGraph, from?: number): ShownS
       moreSteps: item.steps.length - steps.length,
     };
   };
-  const stages = shown.map((items): ShownStage => {
+  const stages = shown.map((items, index): ShownStage => {
     const hasGroup = items.some(({ group }) => group);
     const limit = hasGroup ? Math.ceil(perStage / 2) : perStage;
     const chosen = chooseItems(items, limit, jobsOf);
@@ -103,9 +110,21 @@ export function chooseStages({ tree, jobs }: PlacedGraph, from?: number): ShownS
       return shownItem;
     });
     const steps = left.reduce((sum, item) => sum + item.steps.length, 0);
-    return { items: shownItems, more: { steps, counts: countKinds(left.flatMap(jobsOf)) } };
+    const more = { steps, counts: countKinds(left.flatMap(jobsOf)) };
+    return { gates: gatesAt(first + index), items: shownItems, more };
   });
-  return { stages, first, total: all.length };
+  const isEnd = first + shown.length === all.length;
+  return { stages, first, total: all.length, lastGates: isEnd ? gatesAt(all.length) : [] };
+}
+
+function isGate(type: PlacedJob["type"]): boolean {
+  return type === "waiter" || type === "manual";
+}
+
+/** One wait stands for all. */
+function chooseGates(jobs: PlacedJob[]): PlacedJob[] {
+  const [wait] = jobs.filter(({ type }) => type === "waiter");
+  return jobs.filter((job) => job === wait || job.type === "manual").slice(0, maxGates);
 }
 
 /** Keeps the order. Of too many, those with failures come first, then those that go on. */
@@ -133,10 +152,14 @@ function concernOf(job: PlacedJob): number {
 
 const concerns: StateKind[] = ["failed", "running", "soft", "waiting"];
 
-/** The ids of the jobs that stages name. */
-export function jobsOfStages({ stages }: ShownStages): string[] {
-  const steps = stages.flatMap(({ items }) => items.flatMap((item) => item.steps));
-  return steps.flatMap(({ named }) => named.map(({ id }) => id));
+/** The ids of the jobs whose names stages show, beside them or as the title of a dot. */
+export function jobsOfStages({ stages, lastGates }: ShownStages): string[] {
+  const ofItem = ({ steps, jobs, showsDots }: ShownItem) => [
+    ...(showsDots ? jobs : []),
+    ...steps.flatMap((step) => (step.showsDots ? step.jobs : step.named)),
+  ];
+  const shown = stages.flatMap(({ gates, items }) => [...gates, ...items.flatMap(ofItem)]);
+  return [...shown, ...lastGates].map(({ id }) => id);
 }
 
 /** The stages before and behind those that are shown, by their first place. */

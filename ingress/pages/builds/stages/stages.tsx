@@ -1,5 +1,8 @@
-import { placeInWords, titleOf } from "../../../../shared/builds/reading/titles.ts";
+import { Fragment } from "preact";
+import { placeBesideTitle, placeInWords, titleOf } from "../../../../shared/builds/reading/titles.ts";
+import type { PlacedJob } from "../../../../shared/builds/rows/graph-store.ts";
 import type { Job } from "../../../../shared/builds/rows/job-store.ts";
+import { durationInWords } from "../../../../shared/durations.ts";
 import { buildPath, jobPath } from "../../address/build.ts";
 import { brokenInWords, countKinds, countsInWords, kindOf, type StateKind } from "../../states/kinds.ts";
 import { StateIcon, stateInWords } from "../../states/state.tsx";
@@ -16,10 +19,11 @@ interface StagesProps {
 }
 
 const maxTitle = 60;
+const dotsPerPart = 20;
 
 /** The steps of a build in columns: each waits for some of the columns before it. */
 export function Stages({ shown, ...rest }: StagesProps) {
-  const { stages, first, total } = shown;
+  const { stages, first, total, lastGates } = shown;
   const { earlier, later } = neighborsOfStages(shown);
   const address = (place: number | undefined) =>
     place === undefined ? undefined : `${buildPath(rest.request)}?stage=${place + 1}#stages`;
@@ -28,28 +32,28 @@ export function Stages({ shown, ...rest }: StagesProps) {
       <h2 id="stages">Stages</h2>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrolling area */}
       <section class="stages" aria-label={stagesInWords(shown)} tabIndex={0} data-blocks="stages">
-        {stages.map(({ items, more }, index) => (
-          <section
-            key={first + index}
-            aria-labelledby={`stage-${first + index + 1}`}
-            data-blocks={first + index}
-          >
-            <h3 id={`stage-${first + index + 1}`}>
-              Stage {first + index + 1}
-              {total > stages.length && ` of ${total}`}
-            </h3>
-            <ul data-blocks="items">
-              {items.map((item) => (
-                <Item key={item.group?.id ?? item.steps[0]?.id} item={item} {...rest} />
-              ))}
-              {more.steps > 0 && (
-                <li class="quiet">
-                  {more.steps} more {more.steps === 1 ? "step" : "steps"}: {countsInWords(more.counts)}
-                </li>
-              )}
-            </ul>
-          </section>
+        {stages.map(({ gates, items, more }, index) => (
+          <Fragment key={first + index}>
+            <Gates jobs={gates} {...rest} />
+            <section aria-labelledby={`stage-${first + index + 1}`} data-blocks={first + index}>
+              <h3 id={`stage-${first + index + 1}`}>
+                Stage {first + index + 1}
+                {total > stages.length && ` of ${total}`}
+              </h3>
+              <ul data-blocks="items">
+                {items.map((item) => (
+                  <Item key={item.group?.id ?? item.steps[0]?.id} item={item} {...rest} />
+                ))}
+                {more.steps > 0 && (
+                  <li class="quiet">
+                    {more.steps} more {more.steps === 1 ? "step" : "steps"}: {countsInWords(more.counts)}
+                  </li>
+                )}
+              </ul>
+            </section>
+          </Fragment>
         ))}
+        <Gates jobs={lastGates} {...rest} />
       </section>
       <CursorPager
         label="More stages"
@@ -66,6 +70,35 @@ function stagesInWords({ stages, first, total }: ShownStages): string {
 
 type ItemProps = Omit<StagesProps, "shown">;
 
+/** The waits, blocks and inputs between two stages. One that waits for people leads to its form. */
+function Gates({ jobs, named, request }: { jobs: PlacedJob[] } & ItemProps) {
+  if (jobs.length === 0) return null;
+  return (
+    <ul class="gates" data-part="">
+      {jobs.map(({ id, type, state, unblockable }) => {
+        const job = named.get(id);
+        const name = type === "waiter" ? "Wait" : cut(job ? titleOf(job) : "Continue");
+        const content = (
+          <>
+            <StateIcon state={state} />
+            {name}
+            <span class="hidden"> {stateInWords(state)}</span>
+          </>
+        );
+        return (
+          <li key={id}>
+            {unblockable ? (
+              <a href={`${buildPath(request)}#unblock-${id}`}>{content}</a>
+            ) : (
+              <span>{content}</span>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
 function Item({ item, ...rest }: { item: ShownItem } & ItemProps) {
   const { group, steps, jobs, moreSteps, showsDots } = item;
   if (!group) return steps.map((step) => <Step key={step.id} step={step} {...rest} />);
@@ -75,7 +108,6 @@ function Item({ item, ...rest }: { item: ShownItem } & ItemProps) {
       <details id={`group-${group.id}`} data-blocks="details">
         <summary data-part="">
           <Title text={group.label ?? group.key ?? "Group"} kind={worstOf(jobs)} />
-          <Dots jobs={showsDots ? jobs : []} />
           <span class="quiet">
             {count} {count === 1 ? "step" : "steps"}: {countsInWords(countKinds(jobs))}
           </span>
@@ -87,6 +119,7 @@ function Item({ item, ...rest }: { item: ShownItem } & ItemProps) {
           {moreSteps > 0 && <li class="quiet">{moreSteps} more, in the list of jobs</li>}
         </ul>
       </details>
+      {showsDots && <Dots jobs={jobs} {...rest} />}
     </li>
   );
 }
@@ -110,7 +143,6 @@ function Step({
       <details id={`step-${id}`} data-blocks="details">
         <summary data-part="">
           <Title text={commonTitle([first, ...others])} kind={worstOf(jobs)} />
-          <Dots jobs={showsDots ? jobs : []} />
           <span class="quiet">
             {jobs.length} jobs: {countsInWords(countKinds(jobs))}
           </span>
@@ -124,6 +156,7 @@ function Step({
           {more > 0 && <li class="quiet">{more} more, in the list of jobs</li>}
         </ul>
       </details>
+      {showsDots && <Dots jobs={jobs} named={named} request={request} />}
     </li>
   );
 }
@@ -141,16 +174,32 @@ function Title({ text, kind }: { text: string; kind: StateKind }) {
   );
 }
 
-/** One for each job. The words beside them say the same. */
-function Dots({ jobs }: { jobs: Parameters<typeof kindOf>[0][] }) {
-  if (jobs.length === 0) return null;
+/** A link for each job, for the mouse alone: the folded list has the same for all. They refresh some at a time. */
+function Dots({ jobs, named, request }: { jobs: PlacedJob[] } & ItemProps) {
+  const parts = Array.from({ length: Math.ceil(jobs.length / dotsPerPart) }, (_, part) =>
+    jobs.slice(part * dotsPerPart, (part + 1) * dotsPerPart),
+  );
   return (
-    <span class="dots" aria-hidden="true">
-      {jobs.map((job, index) => (
-        <i key={index} class={kindOf(job)} />
+    <span class="dots" aria-hidden="true" data-blocks="dots">
+      {parts.map((part) => (
+        <span key={part[0]?.id} data-part="">
+          {part.map(({ id, ...placed }) => (
+            <a key={id} href={jobPath(request, id)} title={titleOfDot(named.get(id))} tabIndex={-1}>
+              <i class={kindOf(placed)} />
+            </a>
+          ))}
+        </span>
       ))}
     </span>
   );
+}
+
+/** `Test on linux, 24: passed, 1 min 6 s`. */
+function titleOfDot(job: Job | undefined): string | undefined {
+  if (!job) return undefined;
+  const { startedAt, finishedAt, state } = job;
+  const length = startedAt && finishedAt ? `, ${durationInWords(startedAt, finishedAt)}` : "";
+  return `${cut([titleOf(job), placeBesideTitle(job)].filter(Boolean).join(" "))}: ${stateInWords(state)}${length}`;
 }
 
 /** @param hasDot for a job of several of its step, as in the row of dots */

@@ -61,7 +61,10 @@ describeInBrowser("the stages of a build", startQueuePages, (pages) => {
     await withoutScripts.goto(path);
     const [first = ""] = await stagesOf(withoutScripts);
     assert.ok(first.includes(`Test on … ${counts}`), first);
-    assert.equal(await withoutScripts.locator(".dots > i").count(), 12);
+    assert.equal(await withoutScripts.locator(".dots a").count(), 12);
+    await withoutScripts.getByTitle(/^Test on macos, Node 22: failed, 1 min/).click();
+    assert.match(await heading(withoutScripts), /^Test on macos, Node 22/);
+    await withoutScripts.goBack();
     await withoutScripts.locator(".stages summary").click();
     await click(withoutScripts, /macos, 22/);
     assert.match(await heading(withoutScripts), /^Test on macos, Node 22/);
