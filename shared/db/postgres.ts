@@ -23,6 +23,7 @@ import {
 import { Inserts } from "./inserts.ts";
 import type { DatabaseOptions } from "./options.ts";
 import { readPostgresAddress } from "./postgres/address.ts";
+import { ClosingClient } from "./postgres/closing-client.ts";
 import { sessionStatement } from "./postgres/session.ts";
 import { defineSchema } from "./schema.ts";
 import { insideTransaction, refuseInsideTransaction } from "./transaction-guard.ts";
@@ -58,6 +59,7 @@ function poolConfig(url: string, max: number): PoolConfig {
     ...ofServer,
   });
   return {
+    Client: ClosingClient,
     connectionString,
     max,
     connectionTimeoutMillis: wanted ?? connectTimeoutMs,

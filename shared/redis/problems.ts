@@ -18,7 +18,8 @@ export const minVersion = 6.2;
 
 /** Sentences for operators: the problem and its remedy. */
 export const redisProblems: Record<Exclude<RedisState, "ok">, string> = {
-  unavailable: "Redis cannot be reached: start it, or check REDIS_URL. Builds follow meanwhile",
+  unavailable:
+    "Redis cannot be reached: start it, or check REDIS_URL: host, port, and rediss:// only if it speaks TLS. Builds follow meanwhile",
   "wrong-eviction-policy": "Redis may evict keys: set its maxmemory-policy to noeviction",
   full: "Redis is full: raise its maxmemory",
   "read-only": "Redis takes no writes, as a replica does: point REDIS_URL to the master",
@@ -64,6 +65,9 @@ export function isForbidden(error: unknown): boolean {
   return stateOf(error) === "forbidden";
 }
 
+const noPassword =
+  "Redis asks for a password, and REDIS_URL has none: write it there, as in redis://user:password@host:port, with %23 for a # and %2F for a /";
+
 /** The words of the driver for a server that closes connections without an answer. */
 const closed = /^(Stream isn't writeable|Connection is closed)/;
 
@@ -73,6 +77,7 @@ export function problemOfError(error: unknown, keys: RedisKeys): RedisHealth {
   const cause = closed.test(words)
     ? "it closes connections without an answer: if it speaks TLS, write rediss://"
     : words;
+  if (cause.startsWith("NOAUTH")) return { state, message: noPassword, cause };
   if (state !== "forbidden") return { ...problemOf(state), cause };
   const message = `Redis forbids what the work needs: give the user of REDIS_URL ${missingRight(cause, keys)}, or all rights that PRODUCTION.md lists`;
   return { state, message, cause };

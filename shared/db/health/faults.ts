@@ -63,7 +63,7 @@ const faults: Fault[] = [
     codes:
       /^(08|57P|E(CONNREFUSED|CONNRESET|CONNABORTED|NOTFOUND|TIMEDOUT|PIPE|HOSTUNREACH|HOSTDOWN|NETUNREACH|AI_AGAIN)$)/,
     messages:
-      /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|The connection to the database ended/,
+      /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|The connection to the database ended/,
     passes: true,
   },
 ];

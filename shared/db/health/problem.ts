@@ -38,9 +38,13 @@ export function lockedProblem(databaseUrl: string): DatabaseProblem {
   return { ...describe("locked", databaseUrl), cause: "no answer", lasts: true };
 }
 
+/** The words of the driver for a server that asks for a password, when there is none. */
+const noPassword = /^SASL: .*client password must be/;
+
 /** Some errors of connections have only a code. */
 function wordsOf(root: unknown): string {
   const { message, code } = root as NodeJS.ErrnoException;
+  if (noPassword.test(message)) return "it asks for a password, and there is none";
   return (message || code || String(root)).replace(/\.$/, "");
 }
 

@@ -16,11 +16,11 @@ export const postgresTexts: Record<FaultState, Text> = {
   },
   failing: {
     found: "Postgres has a fault of its own, or of its disk",
-    fix: "look at its log, and at the log of the kernel there",
+    fix: "look at its log, at the room on its disk, and at the log of the kernel there",
   },
   forbidden: {
     found: "The user of DATABASE_URL lacks a right in Postgres",
-    fix: "make it the owner of its tables, and grant it CREATE on their schema and on the database",
+    fix: "grant it CONNECT and CREATE on the database, USAGE and CREATE on the schema, and make it the owner of the tables",
   },
   unsynced: { found: "A sync of Postgres failed", fix: "look at its log" },
   locked: {
@@ -34,7 +34,7 @@ export const postgresTexts: Record<FaultState, Text> = {
   unmigrated: migrate,
   refused: {
     found: "Postgres refuses the user of DATABASE_URL",
-    fix: "correct the user and the password there, or pg_hba.conf. Write %23 for a # in the address, %2F for a /",
+    fix: "correct the user and the password there, make the role in Postgres, or correct pg_hba.conf. If that wants encryption, add sslmode=require. Write %23 for a # in the address, %2F for a /",
   },
   missing: {
     found: "The database or the schema that DATABASE_URL names does not exist",
@@ -46,7 +46,7 @@ export const postgresTexts: Record<FaultState, Text> = {
   },
   untrusted: {
     found: "The TLS connection to Postgres cannot be made",
-    fix: "name the host as its certificate does, and the certificate's issuer by sslrootcert=FILE in DATABASE_URL; or say sslmode=no-verify or sslmode=disable there",
+    fix: "say sslmode=disable in DATABASE_URL if it has no TLS. If it has, name the host as its certificate does, and the certificate's issuer by sslrootcert=FILE there, or say sslmode=no-verify",
   },
   pooled: {
     found: "The pooler before Postgres does not pool by session",
@@ -54,7 +54,7 @@ export const postgresTexts: Record<FaultState, Text> = {
   },
   unavailable: {
     found: "The database cannot be reached",
-    fix: "start it, and look at DATABASE_URL: host, port, firewall",
+    fix: "start it, or check DATABASE_URL: host, port, firewall, and that it is Postgres that listens there",
   },
 };
 

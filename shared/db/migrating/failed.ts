@@ -1,5 +1,5 @@
 import { rootCause } from "../database.ts";
-import { describeProblem, findProblem } from "../health/problem.ts";
+import { describeProblem, explainProblem, findProblem } from "../health/problem.ts";
 
 /** Why a migration stopped, and what to do. Its cause is the first error. */
 export class MigrationFailed extends Error {
@@ -25,6 +25,13 @@ export function failure(error: unknown, during: string, databaseUrl: string): Mi
   ];
   const text = sentences.filter((each) => each).map((each) => `${each}`.replace(/\.?$/, "."));
   return new MigrationFailed(text.join(" "), { cause });
+}
+
+/** Nothing was migrated: the database could not be used at all. */
+export function neverBegun(error: unknown, databaseUrl: string): unknown {
+  const problem = findProblem(error, databaseUrl);
+  if (!problem || error instanceof MigrationFailed) return error;
+  return new MigrationFailed(`${explainProblem(problem)}.`, { cause: rootCause(error) });
 }
 
 /** The first line of a statement, for messages. */

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client } from "pg";
+import type { Client } from "pg";
 import { minuteMs, secondMs } from "../../durations.ts";
 import { readPostgresAddress } from "../postgres/address.ts";
+import { ClosingClient } from "../postgres/closing-client.ts";
 import { sessionStatement } from "../postgres/session.ts";
-import { failure, firstLine, MigrationFailed } from "./failed.ts";
+import { failure, firstLine, MigrationFailed, neverBegun } from "./failed.ts";
 import type { Backfill, Index } from "./migrations.ts";
 import { tryAgain, withShortLocks } from "./postgres-locks.ts";
 import { countFilled, type Report, reportIfLong, type Target } from "./target.ts";
@@ -23,7 +24,7 @@ export async function onPostgres(
   report: Report,
   work: (target: Target) => Promise<void>,
 ): Promise<void> {
-  const client = new Client({
+  const client = new ClosingClient({
     connectionString: readPostgresAddress(url).connectionString, // without limits: building an index may take hours
     connectionTimeoutMillis: 5000,
     application_name: "signalbox migrate",
@@ -33,9 +34,7 @@ export async function onPostgres(
     client.once("end", () => reject(new Error("The connection to the database ended"))),
   );
   lost.catch(() => {});
-  await client.connect();
   const run = async () => {
-    await requireUsable(client);
     // If this machine stops, its locks must end.
     await client.query(
       sessionStatement({ statement_timeout: 0, idle_in_transaction_session_timeout: 10_000 }),
@@ -44,10 +43,20 @@ export async function onPostgres(
     await work(targetOf(client, report));
   };
   try {
+    await connect(client);
     // A connection that breaks at a bad moment leaves its query without an answer.
     await Promise.race([run(), lost]);
   } finally {
     await Promise.race([client.end(), lost.catch(() => {})]); // releases the lock
+  }
+}
+
+async function connect(client: Client): Promise<void> {
+  try {
+    await client.connect();
+    await requireUsable(client);
+  } catch (error) {
+    throw neverBegun(error, postgresUrl);
   }
 }
 

@@ -3,6 +3,7 @@ import { secondMs } from "../../durations.ts";
 
 const addressPattern = /^(postgres(?:ql)?:\/\/)([^/?]*)([^?]*)(?:\?(.*))?$/;
 const hostPattern = /^(\[[^\]]+\]|[^:,]*)(:\d{1,5})?$/;
+const maxPort = 65_535;
 const sslModes = ["disable", "prefer", "require", "verify-ca", "verify-full", "no-verify"];
 const files = ["sslcert", "sslkey", "sslrootcert"];
 /** Limits of this program, in milliseconds. Postgres gets them by SET: poolers refuse them when a connection starts. */
@@ -31,7 +32,8 @@ export function findPostgresAddressProblem(url: string): string | undefined {
     return "has a raw ? in its user or password: write %3F";
   const host = authority.slice(authority.lastIndexOf("@") + 1);
   if (host.includes(",")) return "names several hosts: name one, such as a proxy that knows the primary";
-  if (!hostPattern.test(host))
+  const [, , port = ""] = hostPattern.exec(host) ?? [host, "", ":none"];
+  if (!(Number(port.slice(1)) <= maxPort))
     return "has a host or a port that cannot be read: postgres://user:password@host:port/database";
   return findParameterProblem(new URLSearchParams(query));
 }

@@ -69,7 +69,7 @@ describe("Postgres that is set up wrongly", { skip: skipPostgres }, () => {
       name: "a role without rights to the tables",
       url: withRole,
       state: "forbidden",
-      message: /^The user of DATABASE_URL lacks a right in Postgres: make it the owner/,
+      message: /^The user of DATABASE_URL lacks a right in Postgres: grant it CONNECT/,
       cause: /permission denied/,
     },
   ];

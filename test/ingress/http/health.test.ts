@@ -30,7 +30,8 @@ describeOnBothDatabases("GET /healthz and /readyz", (database) => {
     assert.equal(status, 200);
     assert.deepEqual(body, {
       status: "degraded",
-      message: "Redis cannot be reached: start it, or check REDIS_URL. Builds follow meanwhile",
+      message:
+        "Redis cannot be reached: start it, or check REDIS_URL: host, port, and rediss:// only if it speaks TLS. Builds follow meanwhile",
       parts: { database: "ok", migrations: "ok", redis: "unavailable" },
     });
     await world.close();
