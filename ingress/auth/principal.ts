@@ -26,8 +26,9 @@ export async function requireCaller(
   if (org !== undefined && org !== caller.organization.slug) throw notFound("organization");
   if (scope) requireScope(services, caller, scope);
   if (needsAdmin && caller.role !== "admin") throw new Refusal(403, "Forbidden");
-  const { organization, user } = caller;
-  return { caller, actor: { organization, userId: user.id }, organizationId: organization.id };
+  const { organization, user, token } = caller;
+  const actor = { organization, userId: user.id, token: token.description };
+  return { caller, actor, organizationId: organization.id };
 }
 
 /**

@@ -8,9 +8,11 @@ import type { Organization } from "./organization-store.ts";
 export interface Actor {
   organization: Organization;
   userId: string;
+  /** The description of the access token that asks. Absent: none does. */
+  token?: string;
 }
 
-type AuditActor = { organization: Pick<Organization, "id">; userId: string };
+type AuditActor = Pick<Actor, "userId" | "token"> & { organization: Pick<Organization, "id"> };
 
 export const auditSubjectTypes = [
   "cluster",
@@ -70,6 +72,7 @@ export async function auditAll(
       subjectId: subject.id,
       subject: subject.name,
       changes: changes.length > 0 ? changes : null,
+      token: actor.token ?? null,
       createdAt,
     }),
   );

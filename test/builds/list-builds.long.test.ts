@@ -62,6 +62,8 @@ describeWorld("lists of 12,000 builds", openAcme, (world) => {
       isPaused: number > 3000,
       createdAt,
       startedAt: null,
+      workedMs: null,
+      workingSince: null,
       finishedAt: null,
     };
   }

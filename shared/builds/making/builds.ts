@@ -359,6 +359,8 @@ export function newBuild(
     pausedQueueId: null,
     isPaused: false,
     startedAt: null,
+    workedMs: null,
+    workingSince: null,
     finishedAt: null,
   };
 }

@@ -126,6 +126,8 @@ export function defineAccountsTables(kit: Kit) {
       subject: text().notNull(),
       /** Null: none. */
       changes: json<AuditChange[]>(),
+      /** The access token that asked for it, by its description. Null: none, or its entry is older. */
+      token: text(),
       createdAt: time("created_at").notNull(),
     },
     (t) => [

@@ -211,6 +211,10 @@ export function defineBuildsTables(
       isPaused: boolean("is_paused").notNull().default(false),
       createdAt: time("created_at").notNull(),
       startedAt: time("started_at"),
+      /** Its work (builds/rows/work.ts). Null: nobody measured it from its first start on. */
+      workedMs: bigint("worked_ms"),
+      /** Some of its jobs run since then, which `workedMs` does not have yet. */
+      workingSince: time("working_since"),
       /** A job failed for the first time while others went on. Stays when a retry mends it. */
       failingAt: time("failing_at"),
       finishedAt: time("finished_at"),

@@ -81,6 +81,7 @@ describeWorld("the search of the audit log", startQueuePages, (pages) => {
       subjectId: id,
       subject: subjects[index] ?? "",
       changes: [],
+      token: null,
       createdAt: clock.now(),
     }));
     await services.db.transaction((tx) => tx.insertMany(tx.tables.auditEvents, rows));
@@ -107,6 +108,7 @@ describeWorld("the search of the audit log", startQueuePages, (pages) => {
       subjectId: id,
       subject: index === 0 ? "first" : "other",
       changes: null,
+      token: null,
       createdAt: clock.now(),
     }));
     await services.db.transaction((tx) => tx.insertMany(tx.tables.auditEvents, rows));
