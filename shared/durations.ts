@@ -27,7 +27,11 @@ const lengths = [
 
 /** The time between two moments: `2 d 3 h`, `1 min 5 s`. */
 export function durationInWords(from: Date, to: Date): string {
-  const ms = Math.max(0, to.getTime() - from.getTime());
+  return msInWords(Math.max(0, to.getTime() - from.getTime()));
+}
+
+/** A length of time: `2 d 3 h`, `1 min 5 s`. */
+export function msInWords(ms: number): string {
   const first = lengths.findIndex(([, lengthMs]) => ms >= lengthMs);
   if (first < 0) return "under 1 s";
   let rest = ms;

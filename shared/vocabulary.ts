@@ -97,6 +97,8 @@ export const failures = [...hardFailures, "soft_failed"] as const;
 export type Failure = (typeof failures)[number];
 /** An agent has the job. */
 export const leasedJobStates: JobState[] = ["assigned", "running", "canceling", "timing_out"];
+/** Its command runs, or is being stopped. */
+export const runningJobStates: JobState[] = ["running", "canceling", "timing_out"];
 /** An agent has the job, or a stack is about to start one for it. */
 export const takenJobStates: JobState[] = ["reserved", ...leasedJobStates];
 /** The job runs, or will run without waiting for other steps. */

@@ -2,7 +2,7 @@ import { deleteOldJobTokens, insertJobToken } from "../builds/meta-data/meta-dat
 import { settleBuild } from "../builds/progress/progress.ts";
 import { isSoftFailure } from "../builds/progress/promises.ts";
 import { retryIfRuled } from "../builds/retry.ts";
-import { startBuildIfNot } from "../builds/rows/build-states-store.ts";
+import { startWorkIfIdle } from "../builds/rows/build-states-store.ts";
 import type { Build } from "../builds/rows/build-store.ts";
 import { completeJob, type Job, type JobFacts, type JobRow } from "../builds/rows/job-store.ts";
 import { refreshPausesOf } from "../builds/rows/pause-store.ts";
@@ -228,7 +228,7 @@ export async function startJob(
     );
     if (minutes !== undefined)
       await setTimesOutAt(tx, { id: job.id, timesOutAt: new Date(now.getTime() + minutes * minuteMs) });
-    await startBuildIfNot(tx, { id: build.id, now });
+    await startWorkIfIdle(tx, build, now);
     await tellOfChangedJobs(tx, build, [job]);
     return { build, job };
   });
@@ -383,8 +383,8 @@ export async function takeJobBack(
     await refreshPausesOf(tx, [requeued]);
     await tellOfChangedJobs(tx, build, [requeued]);
     await closeLog(tx, { jobId: job.id, attempt: job.attempt });
-    const isMended = job.promisedAt !== null; // the next attempt has promised nothing
-    return [requeued, ...(isMended ? await settleBuild(tx, build, now) : [])];
+    const hadStarted = job.startedAt !== null; // the next attempt has neither run nor promised anything
+    return [requeued, ...(hadStarted ? await settleBuild(tx, build, now) : [])];
   }
   const failureReason = isStopping
     ? "The agent was lost before it said that the job had ended"

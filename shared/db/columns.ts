@@ -22,8 +22,8 @@ const sqliteKit = {
   bytes: (name = "") => sqlite.blob(name, { mode: "buffer" }),
 };
 
-/** The milliseconds between two times of a row. */
-export function elapsedMs(from: sqlite.SQLiteColumn, to: sqlite.SQLiteColumn): SQL {
+/** The milliseconds between a time of a row and another one. */
+export function elapsedMs(from: sqlite.SQLiteColumn, to: sqlite.SQLiteColumn | SQL): SQL {
   const isPostgres = is(from, postgres.PgColumn);
   return isPostgres ? sql`(extract(epoch from ${to} - ${from}) * 1000)` : sql`(${to} - ${from})`;
 }

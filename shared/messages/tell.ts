@@ -2,6 +2,7 @@ import { findOrganizationById } from "../accounts/organization-store.ts";
 import { listUsersById } from "../accounts/user-store.ts";
 import type { Build } from "../builds/rows/build-store.ts";
 import type { Job } from "../builds/rows/job-store.ts";
+import { finalWorkMs } from "../builds/rows/work.ts";
 import { findPipelineFactsById } from "../pipelines/store.ts";
 import type { Services } from "../services/services.ts";
 import { web } from "../settings/urls.ts";
@@ -18,7 +19,7 @@ export async function tellBuild(
   const pipeline = await findPipelineFactsById(db, { id: build.pipelineId });
   const organization = await findOrganizationById(db, build.organizationId);
   if (!pipeline || !organization) return undefined;
-  const { number, branch, commit, message, state, startedAt, finishedAt, author, creatorId } = build;
+  const { number, branch, commit, message, state, finishedAt, author, creatorId } = build;
   const creator = creatorId ? (await listUsersById(db, [creatorId])).get(creatorId) : undefined;
   const address = { org: organization.slug, slug: pipeline.slug };
   return {
@@ -31,8 +32,8 @@ export async function tellBuild(
     pipeline: pipeline.name,
     organization: organization.name,
     author: author?.name ?? author?.username ?? creator?.name ?? null,
-    startedAt,
     finishedAt,
+    workMs: finalWorkMs(build) ?? null,
     address: { ...address, number },
   };
 }

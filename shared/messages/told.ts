@@ -20,8 +20,9 @@ export interface ToldBuild {
   organization: string;
   /** The name of its author, else of its creator. */
   author: string | null;
-  startedAt: Date | null;
   finishedAt: Date | null;
+  /** Its work. Null: it has not finished, or never ran. */
+  workMs: number | null;
 }
 
 export interface ToldStep {
@@ -90,10 +91,10 @@ export function shortCommit(commit: string): string {
   return /^[0-9a-f]{40,64}$/.test(commit) ? commit.slice(0, 7) : firstLine(commit, 40);
 }
 
-/** `1 m 5 s`. Null: it has not ended. */
-export function durationOf({ startedAt, finishedAt }: ToldBuild): string | null {
-  if (!startedAt || !finishedAt) return null;
-  const seconds = Math.max(0, Math.round((finishedAt.getTime() - startedAt.getTime()) / 1000));
+/** `1 m 5 s`. */
+export function durationOf({ workMs }: ToldBuild): string | null {
+  if (workMs === null) return null;
+  const seconds = Math.round(workMs / 1000);
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   const parts = [hours && `${hours} h`, minutes && `${minutes} m`, hours === 0 && `${seconds % 60} s`];
   return parts.filter(Boolean).join(" ");

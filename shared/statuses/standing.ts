@@ -1,8 +1,9 @@
 import type { StepOutcome, StepState } from "../builds/reading/step-standing.ts";
 import type { Build } from "../builds/rows/build-store.ts";
 import type { Job } from "../builds/rows/job-store.ts";
+import { finalWorkMs, type Worked, workMsOfJobs } from "../builds/rows/work.ts";
 import type { CommitStatus, StatusState } from "../connections/hosts/statuses.ts";
-import { durationInWords } from "../durations.ts";
+import { msInWords } from "../durations.ts";
 
 // The state and the words of a status of a build or a step, in no host's own terms.
 
@@ -26,11 +27,11 @@ const ofStates: Record<Exclude<Build["state"], `blocked_${string}` | "not_run">,
 
 /** @param blockedAsPending a build that waits for people, and passed so far, is pending */
 export function standingOfBuild(
-  build: Pick<Build, "number" | "state" | "startedAt" | "finishedAt">,
+  build: Pick<Build, "number" | "state"> & Worked,
   { blockedAsPending }: { blockedAsPending: boolean },
 ): Standing {
   const { state, words } = saidOf(build, blockedAsPending);
-  return { state, description: `Build #${build.number} ${words}${ranInWords(state, build)}` };
+  return { state, description: `Build #${build.number} ${words}${ranInWords(state, finalWorkMs(build))}` };
 }
 
 function saidOf({ state, startedAt }: Pick<Build, "state" | "startedAt">, blockedAsPending: boolean): Said {
@@ -68,7 +69,10 @@ export function standingOfJobs(
       return { state: "failed", description: "Failing" };
     case "finished": {
       const ended = endOf(outcome, jobs);
-      return { state: ended.state, description: `${ended.words}${ranInWords(ended.state, timesOf(jobs))}` };
+      return {
+        state: ended.state,
+        description: `${ended.words}${ranInWords(ended.state, workMsOfJobs(jobs))}`,
+      };
     }
   }
 }
@@ -84,22 +88,8 @@ function endOf(outcome: StepOutcome, jobs: StepJob[]): Said {
   return { state: "canceled", words: "Did not run: a step before it failed" };
 }
 
-function timesOf(jobs: StepJob[]): Pick<StepJob, "startedAt" | "finishedAt"> {
-  const inOrder = (times: (Date | null)[]) =>
-    times.flatMap((at) => at?.getTime() ?? []).sort((a, b) => a - b);
-  const start = inOrder(jobs.map(({ startedAt }) => startedAt))[0];
-  const end = inOrder(jobs.map(({ finishedAt }) => finishedAt)).at(-1);
-  return {
-    startedAt: start === undefined ? null : new Date(start),
-    finishedAt: end === undefined ? null : new Date(end),
-  };
-}
-
 /** ` (1 min 5 s)`, once it has passed or failed. */
-function ranInWords(
-  state: StatusState,
-  { startedAt, finishedAt }: Pick<Build, "startedAt" | "finishedAt">,
-): string {
-  const hasRun = startedAt && finishedAt && (state === "passed" || state === "failed");
-  return hasRun ? ` (${durationInWords(startedAt, finishedAt)})` : "";
+function ranInWords(state: StatusState, ms: number | undefined): string {
+  const hasRun = ms !== undefined && (state === "passed" || state === "failed");
+  return hasRun ? ` (${msInWords(ms)})` : "";
 }

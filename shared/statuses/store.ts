@@ -1,5 +1,6 @@
 import { and, asc, eq, getTableColumns, inArray, isNotNull, isNull, ne, notInArray, sql } from "drizzle-orm";
 import { type Job, selectJobs, wholeJob } from "../builds/rows/job-store.ts";
+import type { Worked } from "../builds/rows/work.ts";
 import { receiverOf, receiversOf } from "../connections/receivers.ts";
 import type { Connection } from "../connections/store.ts";
 import type { Db, Tx } from "../db/database.ts";
@@ -14,18 +15,8 @@ type PipelineRow = Tables["pipelines"]["$inferSelect"];
 
 /** A build with what its statuses name. */
 export interface SpokenBuild {
-  build: Pick<
-    BuildRow,
-    | "id"
-    | "organizationId"
-    | "pipelineId"
-    | "number"
-    | "state"
-    | "commit"
-    | "options"
-    | "startedAt"
-    | "finishedAt"
-  >;
+  build: Pick<BuildRow, "id" | "organizationId" | "pipelineId" | "number" | "state" | "commit" | "options"> &
+    Worked;
   pipeline: Pick<PipelineRow, "id" | "slug" | "repository"> & { providerSettings: GivenSettings | null };
   organization: { slug: string };
 }
@@ -37,11 +28,12 @@ export async function listSpokenBuilds(db: Db | Tx, ids: string[]): Promise<Spok
 
 const spokenBuilds = prepared<{ ids: string[] }, object>((db) => {
   const { builds, pipelines, organizations } = db.tables;
-  const { id, organizationId, pipelineId, number, state, commit, options, startedAt, finishedAt } =
-    getTableColumns(builds);
+  const { id, organizationId, pipelineId, number, state, commit, options } = getTableColumns(builds);
+  const { startedAt, finishedAt, workedMs, workingSince } = getTableColumns(builds);
+  const work = { startedAt, finishedAt, workedMs, workingSince };
   return db
     .select({
-      build: { id, organizationId, pipelineId, number, state, commit, options, startedAt, finishedAt },
+      build: { id, organizationId, pipelineId, number, state, commit, options, ...work },
       pipeline: {
         id: pipelines.id,
         slug: pipelines.slug,

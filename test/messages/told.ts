@@ -13,8 +13,8 @@ export function told(build: Partial<ToldBuild> = {}): Told {
       pipeline: "Web",
       organization: "Acme",
       author: "Ada",
-      startedAt: new Date("2026-11-28T10:00:00Z"),
       finishedAt: new Date("2026-11-28T10:01:05Z"),
+      workMs: 65_000,
       ...build,
     },
   };

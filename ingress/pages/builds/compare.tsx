@@ -2,7 +2,7 @@ import { listJobsPage } from "../../../shared/builds/reading/job-list-store.ts";
 import { findLastPassed, type NearbyBuild } from "../../../shared/builds/reading/neighbors-store.ts";
 import { placeBesideTitle, titleOf } from "../../../shared/builds/reading/titles.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
-import { durationInWords, secondMs } from "../../../shared/durations.ts";
+import { msInWords, secondMs } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import { buildPath, jobPath, loadBuild } from "../address/build.ts";
@@ -156,9 +156,7 @@ function Pairs({
 
 /** `2 min 10 s, before 1 min 5 s`. */
 function timesInWords({ present, earlier }: Pair): string {
-  const [now, before] = [msOf(present), msOf(earlier)].map(
-    (ms) => ms !== undefined && durationInWords(new Date(0), new Date(ms)),
-  );
+  const [now, before] = [msOf(present), msOf(earlier)].map((ms) => ms !== undefined && msInWords(ms));
   return [now, before && `before ${before}`].filter(Boolean).join(", ");
 }
 

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { durationInWords, secondMs } from "../../../shared/durations.ts";
+import { finalWorkMs } from "../../../shared/builds/rows/work.ts";
+import { msInWords, secondMs } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { buildPath } from "../address/build.ts";
 import { TriggeredBy } from "../job-facts/triggered.tsx";
@@ -100,13 +101,14 @@ function sourcesOf({ data, request }: HeadProps): ComponentChildren[] {
 }
 
 /** `38 s more than half of the last 50`. */
-function usualOf({ build: { state, startedAt, finishedAt }, lastBuilds }: LoadedBuild): string | undefined {
+function usualOf({ build, lastBuilds }: LoadedBuild): string | undefined {
   const half = halfTimeOf(lastBuilds);
-  if (half === undefined || !startedAt || !finishedAt || !["passed", "failed"].includes(state))
+  const worked = finalWorkMs(build);
+  if (half === undefined || worked === undefined || !["passed", "failed"].includes(build.state))
     return undefined;
-  const more = finishedAt.getTime() - startedAt.getTime() - half;
+  const more = worked - half;
   if (Math.abs(more) < secondMs) return undefined;
-  const length = durationInWords(new Date(0), new Date(Math.abs(more)));
+  const length = msInWords(Math.abs(more));
   return `${length} ${more > 0 ? "more" : "less"} than half of the last ${lastBuilds.length}`;
 }
 

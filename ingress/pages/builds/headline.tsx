@@ -1,7 +1,7 @@
 import type { Build } from "../../../shared/builds/rows/build-store.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { type BlockedState, type BuildState, isBlocked } from "../../../shared/vocabulary.ts";
-import { Duration } from "../ui/times.tsx";
+import { Duration, Work } from "../ui/times.tsx";
 
 /** Words before the time that the build ran. */
 const ran: Record<Exclude<BuildState, BlockedState>, string> = {
@@ -34,8 +34,11 @@ export function Headline({ build }: { build: Build }) {
     );
   return (
     <span class="headline">
-      {ran[state]} <Strong from={startedAt} to={finishedAt} /> · waited{" "}
-      <Strong from={createdAt} to={startedAt} />
+      {ran[state]}{" "}
+      <strong>
+        <Work build={build} />
+      </strong>{" "}
+      · waited <Strong from={createdAt} to={startedAt} />
     </span>
   );
 }

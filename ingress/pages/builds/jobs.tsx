@@ -3,6 +3,8 @@ import type { ListedJob, RetriedJob } from "../../../shared/builds/reading/job-l
 import { placeBesideTitle, titleOf } from "../../../shared/builds/reading/titles.ts";
 import { mayBeRetried } from "../../../shared/builds/retry.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
+import { workMsOfJobs } from "../../../shared/builds/rows/work.ts";
+import { msInWords } from "../../../shared/durations.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { type JobState, unfinishedJobStates } from "../../../shared/vocabulary.ts";
 import { jobPath } from "../address/build.ts";
@@ -73,6 +75,7 @@ function Fold({
   timeline,
   props,
 }: Exclude<JobItem, ListedJob> & { timeline: Timeline | undefined; props: JobsProps }) {
+  const ranMs = workMsOfJobs(jobs.map(({ job }) => job));
   const { scheduledAt, startedAt, finishedAt } = wholeTimeOf(jobs.map(({ job }) => job));
   return (
     <li class="folded passed" data-blocks={`fold-${id}`}>
@@ -87,7 +90,7 @@ function Fold({
               <Bar job={{ state: "passed", scheduledAt, startedAt, finishedAt }} timeline={timeline} />
             )}
           </span>
-          <span class="took">{startedAt && <Duration from={startedAt} to={finishedAt} />}</span>
+          <span class="took">{ranMs !== undefined && msInWords(ranMs)}</span>
         </summary>
         <ol data-blocks="jobs">
           {jobs.map((each) => (

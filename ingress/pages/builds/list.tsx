@@ -2,7 +2,7 @@ import type { ListedBuild } from "../../../shared/builds/rows/build-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { State } from "../states/state.tsx";
-import { Duration, Time } from "../ui/times.tsx";
+import { Time, Work } from "../ui/times.tsx";
 import { Commit } from "./commit.tsx";
 import { RequestName } from "./facts.tsx";
 
@@ -50,7 +50,7 @@ export function BuildList({
           <span class="quiet">
             {build.startedAt && (
               <>
-                <Duration from={build.startedAt} to={build.finishedAt} /> ·{" "}
+                <Work build={build} /> ·{" "}
               </>
             )}
             <Time at={build.createdAt} />

@@ -1,5 +1,5 @@
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
-import { dayMs, durationInWords, hourMs, minuteMs, secondMs } from "../../../shared/durations.ts";
+import { dayMs, durationInWords, hourMs, minuteMs, msInWords, secondMs } from "../../../shared/durations.ts";
 
 /** The time that the bars of jobs share. It begins when the build was created. */
 export interface Timeline {
@@ -86,7 +86,7 @@ export function Axis({ timeline: { span } }: { timeline: Timeline }) {
     <svg class="axis" aria-hidden="true">
       {ticks.map((at) => (
         <text key={at} x={`${round((at / length) * 100)}%`} y="11" text-anchor={anchorAt(at / length)}>
-          {at === 0 ? "0" : durationInWords(new Date(0), new Date(at))}
+          {at === 0 ? "0" : msInWords(at)}
         </text>
       ))}
     </svg>

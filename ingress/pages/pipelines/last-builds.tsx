@@ -1,6 +1,7 @@
 import { scaleBand, scaleLinear } from "d3-scale";
 import type { BuildTimes } from "../../../shared/builds/rows/build-store.ts";
-import { durationInWords, secondMs } from "../../../shared/durations.ts";
+import { workMs } from "../../../shared/builds/rows/work.ts";
+import { msInWords, secondMs } from "../../../shared/durations.ts";
 import { halfTimeOf } from "../builds/usual.ts";
 import { State, stateInWords } from "../states/state.tsx";
 import { toneOf } from "../states/tones.ts";
@@ -63,7 +64,7 @@ function Bars({ builds, pathOf }: Shown) {
   return (
     <>
       <line x2="100%" y1={top} y2={top} />
-      <text y={top - 4}>{durationInWords(new Date(0), new Date(longest))}</text>
+      <text y={top - 4}>{msInWords(longest)}</text>
       <line x2="100%" y1={top + height} y2={top + height} />
       {builds.map((build, at) => {
         const tone = toneOf(build.state);
@@ -95,15 +96,16 @@ function inWords(builds: BuildTimes[]): string[] {
           `${Math.floor((100 * passed.length) / ended.length)} % passed (${passed.length} of ${ended.length} that ended)`,
         ]
       : []),
-    ...(median === undefined ? [] : [`median time ${durationInWords(new Date(0), new Date(median))}`]),
+    ...(median === undefined ? [] : [`median time ${msInWords(median)}`]),
   ];
 }
 
-function ranInWords({ startedAt, finishedAt }: BuildTimes, now: Date): string {
-  if (!startedAt) return finishedAt ? "never ran" : "waits";
-  return durationInWords(startedAt, finishedAt ?? now);
+function ranInWords(build: BuildTimes, now: Date): string {
+  const ms = workMs(build, now);
+  if (ms === undefined) return build.finishedAt ? "never ran" : "waits";
+  return msInWords(ms);
 }
 
-function msOf({ startedAt, finishedAt }: BuildTimes, now: Date): number {
-  return startedAt ? Math.max(0, (finishedAt ?? now).getTime() - startedAt.getTime()) : 0;
+function msOf(build: BuildTimes, now: Date): number {
+  return workMs(build, now) ?? 0;
 }

@@ -7,7 +7,7 @@ import { LinkButton } from "../ui/form.tsx";
 import { memberPage } from "../ui/member-page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { EntryList } from "../ui/tables.tsx";
-import { Duration, Time } from "../ui/times.tsx";
+import { Time, Work } from "../ui/times.tsx";
 import { loadPipelines } from "./load.ts";
 import { loadUse, Use } from "./use.tsx";
 
@@ -90,7 +90,7 @@ function LastBuild({
       <span class="quiet">
         {build.startedAt && (
           <>
-            <Duration from={build.startedAt} to={build.finishedAt} /> ·{" "}
+            <Work build={build} /> ·{" "}
           </>
         )}
         <Time at={build.createdAt} />

@@ -1,5 +1,5 @@
 import type { Waits } from "../../../shared/dispatch/wait-figures.ts";
-import { durationInWords } from "../../../shared/durations.ts";
+import { msInWords } from "../../../shared/durations.ts";
 import { waitSeconds } from "../../../shared/vocabulary.ts";
 import { Table } from "../ui/tables.tsx";
 import type { QueueCharts } from "./charts.ts";
@@ -36,6 +36,5 @@ function Row({ name, waits: { jobs, medianMs, p95Ms } }: { name: string; waits: 
 }
 
 function waitInWords(ms: number): string {
-  const words = (length: number) => durationInWords(new Date(0), new Date(length));
-  return Number.isFinite(ms) ? words(ms) : `more than ${words((waitSeconds.at(-1) ?? 0) * 1000)}`;
+  return Number.isFinite(ms) ? msInWords(ms) : `more than ${msInWords((waitSeconds.at(-1) ?? 0) * 1000)}`;
 }

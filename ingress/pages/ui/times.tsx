@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { type Worked, workOf } from "../../../shared/builds/rows/work.ts";
 import { dayMs, durationInWords, hourMs, minuteMs, secondMs } from "../../../shared/durations.ts";
 import { useNow } from "./rendering.ts";
 
@@ -80,4 +81,10 @@ export function Duration({ from, to }: { from: Date; to: Date | null }) {
       {durationInWords(from, now)}
     </span>
   );
+}
+
+/** The work of a build, which grows while it works. Empty: none of its jobs has started. */
+export function Work({ build }: { build: Worked }) {
+  const work = workOf(build);
+  return work ? <Duration {...work} /> : null;
 }

@@ -12,6 +12,7 @@ import {
 } from "../rows/blocked-store.ts";
 import {
   blockBuildIfUnfinished,
+  endWorkIfWorking,
   failBuildIfRunning,
   finishBuildIfUnfinished,
   mendBuildIfFailing,
@@ -68,7 +69,7 @@ export async function settleBuild(tx: Tx, build: Build, now: Date): Promise<JobF
 
 async function settleSteps(tx: Tx, build: Build, now: Date): Promise<JobFacts[]> {
   const standing = await findStanding(tx, build.id);
-  const { hasActive, hasFailed, hasPromise, hasWaiting, hasCommand } = standing;
+  const { hasActive, hasFailed, hasPromise, hasWaiting, hasCommand, isIdle } = standing;
   // Without a graph, waits alone hold jobs back, and they are decided once nothing else runs.
   const isDue = hasWaiting && (build.hasGraph || !hasActive);
   const { scheduled, hasNewFailure, waitsForPeople } = isDue ? await advance(tx, build, now) : nothing;
@@ -77,6 +78,7 @@ async function settleSteps(tx: Tx, build: Build, now: Date): Promise<JobFacts[]>
   await dueOfScheduled(tx, scheduled);
   await dueIfQuiet(tx, build, isQuiet);
   if (!isQuiet) {
+    if (isIdle) await endWorkIfWorking(tx, { id: build.id, now });
     if (blockedBuildStates.includes(build.state)) await resumeBuildIfBlocked(tx, build.id);
     if (!isFailing) await mendBuildIfFailing(tx, { id: build.id });
     else if (await failBuildIfRunning(tx, { id: build.id, now }))
@@ -85,7 +87,7 @@ async function settleSteps(tx: Tx, build: Build, now: Date): Promise<JobFacts[]>
     const canceled = isFailing && build.state !== "failing" ? await cancelOnFailing(tx, build, now) : [];
     if (canceled.length > 0) return canceled;
     const state = blockedState(await listBlockedStates(tx, build.id), { isFailing });
-    await blockBuildIfUnfinished(tx, build, state);
+    await blockBuildIfUnfinished(tx, build, { state, now });
   } else {
     const state = finalState(build, { isFailing, hasCommand });
     await finishBuildIfUnfinished(tx, { id: build.id, state, now });

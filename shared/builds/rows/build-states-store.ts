@@ -1,5 +1,6 @@
-import { and, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { elapsedMs } from "../../db/columns.ts";
 import type { Tx } from "../../db/database.ts";
 import { preparedRow, valueFor } from "../../db/prepared.ts";
 import { type ToldBuild, tellOfBuilds } from "../../news/tell.ts";
@@ -31,22 +32,55 @@ function toldColumns({ tables: { builds } }: Tx) {
 
 const start = preparedRow<{ id: string; now: Date }, ToldBuild, Tx>((tx) => {
   const { builds } = tx.tables;
-  const { state, startedAt } = builds;
+  const { state, startedAt, workedMs, workingSince } = builds;
+  const isNew = and(isNull(startedAt), inArray(state, ["scheduled", "failing"]));
+  const isIdle = and(isNotNull(workedMs), isNull(workingSince));
   return tx
     .update(builds)
     .set({
       state: sql`case when ${state} = 'scheduled' then 'running' else ${state} end`,
-      startedAt: valueFor(startedAt, "now"),
+      startedAt: sql`coalesce(${startedAt}, ${valueFor(startedAt, "now")})`,
+      workedMs: sql`coalesce(${workedMs}, 0)`,
+      workingSince: valueFor(workingSince, "now"),
     })
-    .where(
-      and(eq(builds.id, sql.placeholder("id")), isNull(startedAt), inArray(state, ["scheduled", "failing"])),
-    )
+    .where(and(eq(builds.id, sql.placeholder("id")), or(isNew, isIdle)))
     .returning(toldColumns(tx));
 });
 
-/** scheduled → running. A build that was failing before its first job started is so still. */
-export async function startBuildIfNot(tx: Tx, given: { id: string; now: Date }): Promise<void> {
-  await tell(tx, await start(tx, given), "build.running");
+/**
+ * A job of the build starts, which works from now on: scheduled → running with the first one. A build that was failing
+ * before its first job started is so still.
+ */
+export async function startWorkIfIdle(
+  tx: Tx,
+  { id, startedAt }: Pick<Build, "id" | "startedAt">,
+  now: Date,
+): Promise<void> {
+  const started = await start(tx, { id, now });
+  if (startedAt === null) await tell(tx, started, "build.running");
+}
+
+/** The columns of a build of which no job runs any more. */
+function workEnd({ workedMs, workingSince }: Tx["tables"]["builds"]) {
+  const now = valueFor(workingSince, "now");
+  return {
+    workedMs: sql`${workedMs} + coalesce(${elapsedMs(workingSince, now)}, 0)`,
+    workingSince: null,
+  };
+}
+
+const endWork = preparedRow<{ id: string; now: Date }, { id: string }, Tx>((tx) => {
+  const { builds } = tx.tables;
+  return tx
+    .update(builds)
+    .set(workEnd(builds))
+    .where(and(eq(builds.id, sql.placeholder("id")), isNotNull(builds.workingSince)))
+    .returning({ id: builds.id });
+});
+
+/** The last running job of an unfinished build ended: it works again with the next one. */
+export async function endWorkIfWorking(tx: Tx, given: { id: string; now: Date }): Promise<void> {
+  await endWork(tx, given);
 }
 
 const cancel = preparedRow<{ id: string; reason: string | null }, ToldBuild, Tx>((tx) => {
@@ -102,11 +136,16 @@ export async function mendBuildIfFailing(tx: Tx, given: { id: string }): Promise
   await tell(tx, await mend(tx, given), "build.changed");
 }
 
-const block = preparedRow<{ id: string; state: BuildState }, ToldBuild, Tx>((tx) => {
+const block = preparedRow<{ id: string; state: BuildState; now: Date }, ToldBuild, Tx>((tx) => {
   const { builds } = tx.tables;
   return tx
     .update(builds)
-    .set({ state: valueFor(builds.state, "state"), pausedQueueId: null, isPaused: false })
+    .set({
+      state: valueFor(builds.state, "state"),
+      pausedQueueId: null,
+      isPaused: false,
+      ...workEnd(builds),
+    })
     .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, unfinishedBuildStates)))
     .returning(toldColumns(tx));
 });
@@ -115,9 +154,9 @@ const block = preparedRow<{ id: string; state: BuildState }, ToldBuild, Tx>((tx)
 export async function blockBuildIfUnfinished(
   tx: Tx,
   { id, state: before }: Pick<Build, "id" | "state">,
-  state: BuildState,
+  { state, now }: { state: BuildState; now: Date },
 ): Promise<void> {
-  const blocked = await block(tx, { id, state });
+  const blocked = await block(tx, { id, state, now });
   if (before !== state) await tell(tx, blocked, "build.blocked");
 }
 
@@ -145,6 +184,7 @@ const finish = preparedRow<{ id: string; state: BuildState; now: Date }, ToldBui
       finishedAt: valueFor(builds.finishedAt, "now"),
       pausedQueueId: null,
       isPaused: false,
+      ...workEnd(builds),
     })
     .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, unfinishedBuildStates)))
     .returning(toldColumns(tx));
@@ -162,11 +202,16 @@ export async function finishBuildIfUnfinished(
 /** A finished build → scheduled, or running if it had started. */
 export async function reopenIfFinished(tx: Tx, id: string): Promise<void> {
   const { builds } = tx.tables;
+  const { startedAt, finishedAt, workedMs, workingSince } = builds;
+  // A process of 1.0.0 may have ended it: it measures no work.
+  const measured = sql`${workedMs} + coalesce(${elapsedMs(workingSince, finishedAt)}, 0)`;
   const [changed] = await tx
     .update(builds)
     .set({
-      state: asBefore(builds.startedAt),
+      state: asBefore(startedAt),
       finishedAt: null,
+      workedMs: sql`coalesce(${measured}, ${elapsedMs(startedAt, finishedAt)})`,
+      workingSince: null,
     })
     .where(and(eq(builds.id, id), inArray(builds.state, finishedBuildStates)))
     .returning(toldColumns(tx));

@@ -269,9 +269,9 @@ export type BuildTimes = Awaited<ReturnType<typeof listBuildTimes>>[number];
 /** The last builds of a pipeline, newest first. */
 export async function listBuildTimes(db: Db, pipelineId: string, limit: number) {
   const { builds } = db.tables;
-  const { number, state, startedAt, finishedAt } = builds;
+  const { number, state, startedAt, finishedAt, workedMs, workingSince } = builds;
   return db
-    .select({ number, state, startedAt, finishedAt })
+    .select({ number, state, startedAt, finishedAt, workedMs, workingSince })
     .from(builds)
     .where(eq(builds.pipelineId, pipelineId))
     .orderBy(desc(number))

@@ -23,6 +23,7 @@ import {
   hardFailures,
   type JobState,
   leasedJobStates,
+  runningJobStates,
   unfinishedJobStates,
   waitingJobStates,
 } from "../../vocabulary.ts";
@@ -116,6 +117,8 @@ interface Standing {
   hasWaiting: boolean;
   /** A step other than a wait was not left out. */
   hasCommand: boolean;
+  /** The last of its running jobs has ended, and its work has not. */
+  isIdle: boolean;
 }
 
 const standing = prepared<{ buildId: string }, Standing, Tx>((tx) => {
@@ -128,6 +131,8 @@ const standing = prepared<{ buildId: string }, Standing, Tx>((tx) => {
     return sql<boolean>`exists ${found}`.mapWith(Boolean);
   };
   const { state, type } = jobs;
+  const { workingSince } = builds;
+  const isRunning = inArray(state, runningJobStates);
   return tx
     .select({
       hasActive: has(inArray(state, activeJobStates)),
@@ -135,6 +140,7 @@ const standing = prepared<{ buildId: string }, Standing, Tx>((tx) => {
       hasPromise: has(isPromising(jobs)),
       hasWaiting: has(inArray(state, waitingJobStates)),
       hasCommand: has(and(ne(type, "waiter"), ne(state, "broken"))),
+      isIdle: sql<boolean>`${isNotNull(workingSince)} and not ${has(isRunning)}`.mapWith(Boolean),
     })
     .from(builds)
     .where(eq(builds.id, sql.placeholder("buildId")));
@@ -146,6 +152,7 @@ const nothing: Standing = {
   hasPromise: false,
   hasWaiting: false,
   hasCommand: false,
+  isIdle: false,
 };
 
 /** Reads the standing of a build's jobs in one statement. */

@@ -8,7 +8,7 @@ import { writes } from "../../sharing/resources.ts";
 import { deleteTasks } from "../../tasks/store.ts";
 import { createOneBuild } from "../making/rebuild.ts";
 import { settleBuild } from "../progress/progress.ts";
-import { startBuildIfNot } from "../rows/build-states-store.ts";
+import { startWorkIfIdle } from "../rows/build-states-store.ts";
 import type { Build } from "../rows/build-store.ts";
 import type { Job } from "../rows/job-store.ts";
 import { findJob, lockBuilds } from "../rows/progress-store.ts";
@@ -59,7 +59,7 @@ async function makeIn(
     : { state: "failed", reason: made.refused };
   await moveTriggerIfStill(tx, job, ending);
   await tellOfChangedJobs(tx, build, [{ ...job, state: ending.state }]);
-  if (isMade) await startBuildIfNot(tx, { id: build.id, now: tx.now });
+  if (isMade) await startWorkIfIdle(tx, build, tx.now);
   const scheduled = await settleBuild(tx, build, tx.now);
   return [...buildTopics(build, scheduled), ...(isMade ? made.changed : [])];
 }

@@ -4,7 +4,7 @@ import type { Services } from "../../services/services.ts";
 import { deleteTasks } from "../../tasks/store.ts";
 import { finishedJobStates, type JobState } from "../../vocabulary.ts";
 import { settleBuild } from "../progress/progress.ts";
-import { reopenIfFinished } from "../rows/build-states-store.ts";
+import { reopenIfFinished, startWorkIfIdle } from "../rows/build-states-store.ts";
 import type { Build } from "../rows/build-store.ts";
 import { reopenFailedWaits } from "../rows/graph-store.ts";
 import type { Job } from "../rows/job-store.ts";
@@ -37,6 +37,7 @@ async function mirrorIn(tx: Tx, childId: string): Promise<Topic[]> {
     await reopenFailedWaits(tx, parent.id);
     await reopenIfFinished(tx, parent.id);
   }
+  if (ending.state === "running") await startWorkIfIdle(tx, parent, tx.now);
   return buildTopics(parent, await settleBuild(tx, parent, tx.now));
 }
 

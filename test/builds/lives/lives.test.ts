@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { finishedBuildStates } from "../../../shared/vocabulary.ts";
+import type { Build } from "../../../shared/builds/rows/build-store.ts";
+import type { Job } from "../../../shared/builds/rows/job-store.ts";
+import { finalWorkMs, workMsOfJobs } from "../../../shared/builds/rows/work.ts";
+import { finishedBuildStates, runningJobStates } from "../../../shared/vocabulary.ts";
 import { randomNumbers } from "../../graph/random-builds.ts";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../../helpers/agent.ts";
 import { openApi } from "../../helpers/api.ts";
@@ -32,6 +35,20 @@ describeOnBothDatabases(
     });
   },
 );
+
+/** A build works while one of its jobs runs. Once it has ended, its work is theirs. */
+function checkWork(
+  build: Build,
+  jobs: Pick<Job, "buildId" | "type" | "state" | "startedAt" | "finishedAt">[],
+  told: string,
+) {
+  const own = jobs.filter(({ buildId }) => buildId === build.id);
+  const isRunning = own.some(({ state }) => runningJobStates.includes(state));
+  assert.equal(build.workingSince !== null, isRunning, `${told}the work of ${build.id}`);
+  // The job of a trigger step that runs again keeps its first start.
+  if (build.startedAt && build.finishedAt && own.every(({ type }) => type !== "trigger"))
+    assert.equal(finalWorkMs(build), workMsOfJobs(own), `${told}the work of ${build.id}`);
+}
 
 async function liveOnce(database: TestDatabase, seed: number): Promise<void> {
   const numbers = randomNumbers(seed);
@@ -95,6 +112,7 @@ async function liveOnce(database: TestDatabase, seed: number): Promise<void> {
   const compare = async (rows: Awaited<ReturnType<typeof read>>) => {
     const told = `${story.slice(-12).join("\n")}\n`;
     assert.deepEqual(statesOf(rows.builds, rows.jobs), statesOfModel(), told);
+    for (const build of rows.builds) checkWork(build, rows.jobs, told);
     await news.check(rows.builds, rows.jobs, told);
   };
   /** Sends a request about a build or a job, and does the same in the model if it may be. */

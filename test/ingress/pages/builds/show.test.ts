@@ -156,7 +156,7 @@ describeWorldOn(sqlite, "the page of a build", startQueuePages, (pages) => {
       jobs.map(({ retriedInJobId }) => retriedInJobId),
       [null, null, idOf(3), null, idOf(5), null, null, null],
     );
-    assert.equal(await headlineOf(path), "Running for 16 min 5 s · waited 35 s");
+    assert.equal(await headlineOf(path), "Running for 3 min 15 s · waited 35 s");
     const again = await pages.asBob.post(`${path}/retry`);
     assert.equal(again.status, 422);
     assert.match(again.text, /No failed job can be retried: there is none, or/);
