@@ -39,6 +39,11 @@ export function rememberOrganization({ token }: Pick<Visitor, "token">, organiza
   organizations.set(token, organizationId);
 }
 
+/** Undefined if it saw none since this process began. */
+export function lastOrganizationOf({ token }: Pick<Visitor, "token">): string | undefined {
+  return organizations.get(token);
+}
+
 /** Sets a cookie if the browser has none. */
 export async function findVisitor(services: Services, event: H3Event): Promise<Visitor> {
   const cookie = readCookie(services, event, sessionCookie);

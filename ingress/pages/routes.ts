@@ -52,6 +52,8 @@ import { deviceResultPage, reviewDevice, reviewDevicePage } from "./device/revie
 import { groupsPage } from "./groups/list.tsx";
 import { groupPage } from "./groups/show.tsx";
 import { guidePage, guidesPage } from "./guides/show.tsx";
+import { homePage } from "./home/show.tsx";
+import { welcome } from "./home/welcome.tsx";
 import { jobLogFile, jobPage } from "./jobs/show.tsx";
 import { changeRole, redirectToMembers, removeMemberPage } from "./members/act.tsx";
 import { createInvitation, revokeInvitationForm } from "./members/invite.tsx";
@@ -68,7 +70,6 @@ import { servicesPage } from "./notifications/list.tsx";
 import { createService, newServicePage } from "./notifications/new.tsx";
 import { auditPage } from "./organization/audit.tsx";
 import { auditFile } from "./organization/audit-file.ts";
-import { home } from "./organization/home.tsx";
 import { saveSettings, settingsPage } from "./organization/settings.tsx";
 import {
   dropMessage,
@@ -142,7 +143,7 @@ function routes({ isClosing }: Parts) {
     [patterns.asset]: { GET: asset },
     [patterns.avatar]: { GET: avatar },
     [patterns.badge]: { GET: badge },
-    [patterns.home]: { GET: home },
+    [patterns.home]: { GET: welcome },
     [patterns.docs]: { GET: guidesPage },
     [patterns.guide]: { GET: guidePage },
     [patterns.signIn]: { GET: signInPage, POST: signIn },
@@ -160,7 +161,7 @@ function routes({ isClosing }: Parts) {
     [patterns.accessTokens]: { GET: accessTokensPage },
     [patterns.newAccessToken]: { GET: newAccessTokenPage, POST: createToken },
     [patterns.revokeAccessToken]: { GET: revokeAccessTokenPage, POST: revokeOwnAccessToken },
-    [patterns.organizationPage]: { GET: pipelinesPage },
+    [patterns.organizationPage]: { GET: homePage },
     [patterns.pipelinesPage]: { GET: pipelinesPage },
     [patterns.newPipelinePage]: { GET: newPipelinePage, POST: addPipeline },
     [patterns.pipelinePage]: { GET: pipelinePage },

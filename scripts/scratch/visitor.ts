@@ -37,7 +37,7 @@ export function visitor(url: string, cookie = ""): Visitor {
       csrfToken = undefined;
       const answer = await self.post("/sign-in", { email, password });
       csrfToken = undefined;
-      await self.get("/"); // the new session's token
+      await self.get("/user/password"); // the new session's token
       return answer;
     },
   };

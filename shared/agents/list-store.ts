@@ -68,6 +68,21 @@ export async function countConnectedAgents(db: Db, limit: number): Promise<Map<s
   return new Map(rows.map(({ queueId, total }) => [queueId, total]));
 }
 
+/** Counts the connected agents of an organization, and those that have a job. Looks at `limit` of them. */
+export async function countAgents(db: Db, organizationId: string, limit: number) {
+  const { agents } = db.tables;
+  const connected = db.offLoop
+    .select({ jobId: agents.jobId })
+    .from(agents)
+    .where(and(eq(agents.organizationId, organizationId), eq(agents.state, "connected")))
+    .limit(limit)
+    .as("connected");
+  const [counted] = await db.offLoop
+    .select({ connected: count(), busy: count(connected.jobId) })
+    .from(connected);
+  return counted ?? { connected: 0, busy: 0 };
+}
+
 /** Lists have jobs with the beginning of their command, and few of their options. */
 export interface JobWithOwners {
   job: Job;

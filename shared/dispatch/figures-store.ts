@@ -39,7 +39,7 @@ export async function listWorkOfCluster(db: Reader, clusterId: string, afterId: 
       running: countJobs(db, leasedJobStates),
       waiting: countJobs(db, [...waitingJobStates, "limited"]),
       connected: countOf(connectedAgents(db)),
-      busy: sql<number>`(select count(job_id) from (${connectedAgents(db)}) as some_agents)`.mapWith(Number),
+      busy: countBusy(db),
     })
     .from(queues)
     .where(where)
@@ -47,23 +47,66 @@ export async function listWorkOfCluster(db: Reader, clusterId: string, afterId: 
     .limit(limit);
 }
 
+export type QueueWork = Awaited<ReturnType<typeof listWorkOfOrganization>>[number];
+
+/**
+ * The work of an organization's queues, cluster by cluster, oldest first.
+ * @param max counts of jobs and agents go no further
+ */
+export async function listWorkOfOrganization(
+  db: Reader,
+  organizationId: string,
+  { limit, max }: { limit: number; max: number },
+) {
+  const { clusters, queues, jobs } = db.tables;
+  // Only the index of scheduled jobs has them in this order.
+  const oldest = db
+    .select({ at: jobs.scheduledAt })
+    .from(jobs)
+    .where(and(eq(jobs.queueId, queues.id), sql`${jobs.state} = 'scheduled'`))
+    .orderBy(asc(jobs.scheduledAt))
+    .limit(1);
+  const isOfOrganization = and(eq(clusters.organizationId, organizationId), isNull(clusters.deletedAt));
+  return db
+    .select({
+      queue: queues,
+      cluster: { id: clusters.id, name: clusters.name },
+      waiting: countJobs(db, ["scheduled"], max),
+      connected: countOf(connectedAgents(db, max)),
+      busy: countBusy(db, max),
+      waitsSince: sql<Date | null>`(${oldest})`.mapWith(jobs.scheduledAt),
+    })
+    .from(clusters)
+    .crossJoin(queues) // an inner join would let SQLite read the queues of all organizations first
+    .where(and(isOfOrganization, eq(queues.clusterId, clusters.id), isNull(queues.deletedAt)))
+    .orderBy(asc(clusters.createdAt), asc(clusters.id), asc(queues.createdAt), asc(queues.id))
+    .limit(limit);
+}
+
 /** For a select of queues. */
-function countJobs(db: Reader, states: JobState[]): SQL<number> {
+function countJobs(db: Reader, states: JobState[], max = maxCounted): SQL<number> {
   const { queues, jobs } = db.tables;
   const found = db
     .select({ id: jobs.id })
     .from(jobs)
     .where(and(eq(jobs.queueId, queues.id), inArray(jobs.state, states)))
-    .limit(maxCounted);
+    .limit(max);
   return countOf(found);
 }
 
 /** For a select of queues. */
-function connectedAgents(db: Reader) {
+function countBusy(db: Reader, max = maxCounted): SQL<number> {
+  return sql<number>`(select count(job_id) from (${connectedAgents(db, max)}) as some_agents)`.mapWith(
+    Number,
+  );
+}
+
+/** For a select of queues. */
+function connectedAgents(db: Reader, max = maxCounted) {
   const { queues, agents } = db.tables;
   return db
     .select({ jobId: agents.jobId })
     .from(agents)
     .where(and(eq(agents.queueId, queues.id), eq(agents.state, "connected")))
-    .limit(maxCounted);
+    .limit(max);
 }

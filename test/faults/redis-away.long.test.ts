@@ -110,7 +110,7 @@ describe("while Redis is unavailable", { skip: redisServerMissing }, () => {
     const ada = visitor(world.url);
     await ada.signIn(acme.user.email);
     const outage = "Redis is away. Webhooks are stored";
-    const isSaid = async () => (await ada.get("/")).text.includes(outage);
+    const isSaid = async () => (await ada.get("/user/password")).text.includes(outage);
     const isLogged = (text: string) => world.logged.some((line) => line.includes(text));
     await eventually("pages without an outage", async () => !(await isSaid()));
     world.logged.length = 0;

@@ -64,7 +64,7 @@ describe("GET /readyz and doctor, with a database that cannot be written", () =>
         return answer.status !== 201 && answer;
       });
       const full = await request(`${world.url}/readyz`);
-      const page = await ada.get("/");
+      const page = await ada.get("/user/password");
       const isSaid = await findings(world);
       disk.free();
       const accepted = await post(world.url + path, large);

@@ -54,6 +54,7 @@ const styles = [
   "build/annotations/classes.css",
   "charts.css",
   "guides.css",
+  "home.css",
 ];
 
 /** Of the dot on the icon of a tab, readable on light and dark. */

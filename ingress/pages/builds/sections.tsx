@@ -3,7 +3,7 @@ import type { PlacedGraph } from "../../../shared/builds/rows/graph-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { countWarnings } from "../../../shared/pipelines/warnings.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
-import { Cause, needsPeople, Resume } from "../job-facts/remedy.tsx";
+import { Cause, NoAgents, needsPeople, Resume } from "../job-facts/remedy.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { CodeList } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
@@ -23,6 +23,8 @@ export function HeldBack({
       .map((reason) => [causeOf(reason), reason]),
   );
   if (pausedQueues.length + causes.size === 0) return null;
+  const withoutAgents = [...causes.values()].flatMap((reason) => (isAlike(reason) ? reason.queue : []));
+  const others = [...causes].filter(([, reason]) => !isAlike(reason));
   return (
     <div class="warning" id="held-back">
       {pausedQueues.map((queue) => (
@@ -35,13 +37,23 @@ export function HeldBack({
           <Resume queue={queue} request={request} />
         </div>
       ))}
-      {[...causes].map(([key, reason]) => (
+      {withoutAgents.length > 0 && (
+        <div>
+          <NoAgents queues={withoutAgents} request={request} />
+        </div>
+      )}
+      {others.map(([key, reason]) => (
         <div key={key}>
           <Cause reason={reason} request={request} />
         </div>
       ))}
     </div>
   );
+}
+
+/** True for queues that one sentence names together. */
+function isAlike(reason: WaitingReason): reason is WaitingReason & { kind: "no_agent" } {
+  return reason.kind === "no_agent" && reason.tags.length === 0;
 }
 
 /** Equal for jobs that one act sets free. */

@@ -52,7 +52,7 @@ function Remedy({ reason, request }: { reason: WaitingReason; request: MemberReq
       return <Resume queue={reason.queue} request={request} />;
     case "no_agent":
     case "no_agent_with_tags":
-      return <StartAgent queue={reason.queue} tags={reason.tags} request={request} />;
+      return <StartAgent queues={[reason.queue]} tags={reason.tags} request={request} />;
     default:
       return null;
   }
@@ -72,17 +72,38 @@ export function Resume({ queue, request }: { queue: Queue; request: MemberReques
   );
 }
 
-function StartAgent({ queue, tags, request }: { queue: Queue; tags: string[]; request: MemberRequest }) {
-  const path = pathTo(patterns.clusterPage, { org: request.organization.slug, cluster: queue.clusterId });
-  const command = `npm run agent -- start --token … --queue ${wordOf(queue.key)}`;
+/** One paragraph for all queues of a cluster that have no agent. */
+export function NoAgents({ queues, request }: { queues: Queue[]; request: MemberRequest }) {
+  const last = queues.length - 1;
   return (
     <>
       <p>
-        Start one with a <a href={path}>registration token</a>:
+        No agent of the {queues.length === 1 ? "queue" : "queues"}{" "}
+        {queues.map((queue, index) => (
+          <span key={queue.id}>
+            {index > 0 && (index === last ? " and " : ", ")}
+            <a href={queuePath(request, queue)}>{queue.key}</a>
+          </span>
+        ))}{" "}
+        is connected.
+      </p>
+      <StartAgent queues={queues} tags={[]} request={request} />
+    </>
+  );
+}
+
+function StartAgent({ queues, tags, request }: { queues: Queue[]; tags: string[]; request: MemberRequest }) {
+  const cluster = queues[0]?.clusterId ?? "";
+  const path = pathTo(patterns.clusterPage, { org: request.organization.slug, cluster });
+  const commands = queues.map(({ key }) => `npm run agent -- start --token … --queue ${wordOf(key)}`);
+  return (
+    <>
+      <p>
+        Start one with a <a href={`${path}#tokens`}>registration token</a>:
       </p>
       <pre class="command">
         <code>
-          {command}
+          {commands.join("\n")}
           {tags.length > 0 && ` --tags ${wordOf(tags.join(","))}`}
         </code>
       </pre>

@@ -11,7 +11,7 @@ import { Time, Work } from "../ui/times.tsx";
 import { loadPipelines } from "./load.ts";
 import { loadUse, Use } from "./use.tsx";
 
-/** GET /organizations/:org and /organizations/:org/pipelines */
+/** GET /organizations/:org/pipelines */
 export const pipelinesPage = memberPage(async (services, request) => {
   const { organization } = request;
   const { list, builds, isArchived, hasArchived } = await loadPipelines(services, request);

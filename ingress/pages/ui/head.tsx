@@ -7,7 +7,15 @@ import { assetPath } from "../assets/serve.ts";
 import { CsrfField } from "./form.tsx";
 import type { PageContext } from "./page-context.ts";
 
-export type Section = "search" | "pipelines" | "builds" | "clusters" | "members" | "settings" | "audit";
+export type Section =
+  | "home"
+  | "search"
+  | "pipelines"
+  | "builds"
+  | "clusters"
+  | "members"
+  | "settings"
+  | "audit";
 
 export interface HeadProps {
   within?: { organization: Organization; section?: Section };
@@ -33,7 +41,10 @@ const forAdmins: [Section, PatternWith<"org">, string][] = [
 export function Head({ within, role, memberships = [], visitor }: HeadProps) {
   return (
     <header class="head">
-      <a class="brand" href={patterns.home}>
+      <a
+        class="brand"
+        href={within ? pathTo(patterns.organizationPage, { org: within.organization.slug }) : patterns.home}
+      >
         <img src={assetPath("icon.svg")} alt="Signalbox" width="24" height="24" />
         {!within && "Signalbox"}
       </a>

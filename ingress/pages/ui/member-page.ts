@@ -1,6 +1,7 @@
 import type { Actor } from "../../../shared/accounts/audit.ts";
 import { findMembership, listMemberships } from "../../../shared/accounts/member-store.ts";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import type { User } from "../../../shared/accounts/user-store.ts";
 import { notFound, Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { nameOwner } from "../../../shared/sharing/owner.ts";
@@ -68,14 +69,21 @@ function requireAdmin({ role, event }: Pick<MemberRequest, "role" | "event">): v
   throw new Refusal(403, `Only admins of the organization ${permission}.`);
 }
 
-async function requireMember({ db }: Services, request: SignedInRequest): Promise<MemberRequest> {
+/** Those of a user that the switch of organizations offers. */
+export function findMemberships({ db }: Services, { id }: User) {
+  return listMemberships(db, id, maxSwitched);
+}
+
+async function requireMember(services: Services, request: SignedInRequest): Promise<MemberRequest> {
   const parameter = (name: string) => pathParameter(request.event, name) ?? "";
   const slug = parameter("org");
-  const membership = slug.includes("\0") ? undefined : await findMembership(db, slug, request.user.id);
+  const membership = slug.includes("\0")
+    ? undefined
+    : await findMembership(services.db, slug, request.user.id);
   if (!membership) throw notFound("organization");
   nameOwner(membership.organization.id);
   rememberOrganization(request.visitor, membership.organization.id);
-  const memberships = await listMemberships(db, request.user.id, maxSwitched);
+  const memberships = await findMemberships(services, request.user);
   Object.assign(pageContextOf(request.event), { membership, memberships });
   const actor = { organization: membership.organization, userId: request.user.id };
   return { ...request, ...membership, actor, parameter };

@@ -145,7 +145,7 @@ export const groups: Record<string, CaseGroup> = {
     aims: { p99: "≤ 100", stall: "≤ 20" },
     cases: [
       ...casesOf(cookie, {
-        home: patterns.home,
+        home: patterns.organizationPage,
         builds: buildsPage,
         "builds, 7 characters of a commit": `${buildsPage}?commit=${wantedCommit.slice(0, 7)}`,
         pipeline: patterns.pipelinePage,

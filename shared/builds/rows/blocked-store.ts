@@ -82,6 +82,18 @@ export async function listUnblockable(db: Reader | Tx, buildId: string, limit: n
   return found.map(wholeJob);
 }
 
+/** The manual steps of builds that somebody can unblock now. */
+export async function listWaitingSteps(db: Db, buildIds: string[], limit: number) {
+  const { buildId, ownLabel, state, unblockable, position } = db.tables.jobs;
+  if (buildIds.length === 0) return [];
+  return db
+    .select({ buildId, label: ownLabel })
+    .from(db.tables.jobs)
+    .where(and(inArray(buildId, buildIds), eq(state, "blocked"), eq(unblockable, true)))
+    .orderBy(asc(buildId), asc(position))
+    .limit(limit);
+}
+
 /** The steps of a build that somebody unblocked, and who did. */
 export async function listUnblocked(db: Db, buildId: string) {
   const { jobs } = db.tables;

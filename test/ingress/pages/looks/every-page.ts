@@ -155,7 +155,7 @@ export const everyPage: Look[] = [
   { name: "the guides", as: "nobody", visit: at("/docs") },
   { name: "a guide", as: "nobody", visit: at("/docs/steps") },
   { name: "a guide with tables", as: "ada", visit: at("/docs/operating") },
-  { name: "home", as: "ada", visit: at("/") },
+  { name: "home", as: "ada", visit: at("/organizations/globex") },
   { name: "the menu", as: "ada", visit: openMenu },
   { name: "builds", as: "ada", visit: at("/organizations/globex/builds") },
   {

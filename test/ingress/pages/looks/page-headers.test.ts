@@ -51,7 +51,7 @@ describeWorldOn(sqlite, "every page", startPages, (pages) => {
 
   it("allows only our script files on live pages", async () => {
     const ada = await pages.visitor(pages.ada);
-    assert.match((await ada.get("/")).text, /src="\/assets\/live\.js/);
+    assert.match((await ada.get("/organizations/acme")).text, /src="\/assets\/live\.js/);
     const { headers, text } = await ada.get("/organizations/acme/pipelines");
     const policy = expected["content-security-policy"];
     assert.equal(

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { addMember } from "../../../../shared/accounts/members.ts";
 import { createOrganization } from "../../../../shared/accounts/organizations.ts";
 import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
+import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { createQueue } from "../../../../shared/queues/queues.ts";
 import { openRefusalCounts } from "../../../../shared/triggers/deliveries/refusal-counts.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
@@ -10,22 +11,39 @@ import { addPerson } from "../../../helpers/organization.ts";
 import { startQueuePages } from "../../../helpers/pages.ts";
 
 const hourMs = 3_600_000;
+const at = "/organizations/acme";
 
 describeWorldOn(sqlite, "home", startQueuePages, (pages) => {
-  const read = async (user = pages.ada) => (await (await pages.visitor(user)).get("/")).text;
+  const read = async (user = pages.ada, path = at) => (await (await pages.visitor(user)).get(path)).text;
   const words = (html: string) => html.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+  const needs = (html: string) =>
+    [...html.matchAll(/<li data-part="[\w-]*".*?<\/li>/gs)].map(([row]) => words(row).trim());
 
-  it("shows what is paused, waits and refuses in each organization, and its last builds", async () => {
+  it("says in one line of links what happens now, with zeros in grey", async () => {
+    const html = await read();
+
+    assert.match(
+      words(html),
+      /0 run 0 wait 0 blocked for you 0 queues paused 0 of 0 agents busy 0 refused this hour/,
+    );
+    assert.equal(html.match(/class="none"><a href/g)?.length, 6);
+    assert.doesNotMatch(html, /Needs somebody/);
+    for (const state of ["running", "scheduled", "blocked"]) {
+      const link = `${at}/builds?state=${state}`;
+      assert.ok(html.includes(`href="${link}"`));
+      assert.equal((await pages.asAda.get(link)).status, 200);
+    }
+  });
+
+  it("lists what is refused, waits for agents and is paused, each cause once with its button", async () => {
     const { services, acme, actor, clock } = pages;
-    assert.match(words(await read()), /acme No build yet\./);
     const [trigger, broken] = [
       await acme.trigger({ label: "Hook" }),
       await acme.trigger({ label: "Broken" }),
     ];
-    const build = await buildWebhook(pages, trigger.path);
-    clock.advance(5 * 60_000);
+    clock.advance(hourMs - (clock.now().getTime() % hourMs) + 60_000);
     await buildWebhook(pages, trigger.path);
-    await pauseDispatch(services, actor, acme.queue, "Until the <disk> is replaced");
+    await buildWebhook(pages, trigger.path);
     const counts = openRefusalCounts(services);
     counts.count(broken, "invalid_json");
     counts.count(broken, "invalid_signature");
@@ -34,40 +52,75 @@ describeWorldOn(sqlite, "home", startQueuePages, (pages) => {
 
     const html = await read();
 
-    const text = words(html);
-    assert.match(text, /paused default of Primary just now by Ada Until the &lt;disk> is replaced/);
-    assert.match(
-      text,
-      /waiting make test of Web #1 for 5 min( \d+ s)? in the queue default: The queue default is paused/,
-    );
-    assert.match(text, /refuses Broken of Web has refused 3 deliveries .*signature wrong or missing/);
-    assert.doesNotMatch(text, /refuses Hook/);
-    assert.match(text, /Web #2 Triggered build .*Web #1 Triggered build/);
+    assert.match(words(html), /0 run 2 wait .* 3 refused this hour/);
+    const [refused = "", waiting = "", ...others] = needs(html).filter((row) => /Look|Start/.test(row));
+    assert.match(refused, /^Broken of Web refused 3 deliveries: signature wrong or missing/);
+    assert.match(waiting, /^default no agent just now Start an agent/);
+    assert.deepEqual(others, []);
     assert.ok(html.includes(`href="${pages.paths.queue}"`));
-    assert.ok(html.includes(`href="${pages.paths.build(build.number)}"`));
 
+    await pauseDispatch(services, actor, acme.queue, "Until the <disk> is replaced");
+    const paused = await read();
+    assert.match(words(paused), /1 queue paused/);
+    assert.match(
+      words(paused),
+      /default paused by Ada: Until the &lt;disk> is replaced just now Resume default/,
+    );
+    assert.doesNotMatch(words(paused), /no agent/);
+    assert.match(words(await read(pages.bob)), /just now Look at default/);
+
+    const resumed = await pages.asAda.post(`${pages.paths.queue}/resume`);
+    assert.equal(resumed.status, 303);
     clock.advance(2 * hourMs);
-    assert.doesNotMatch(await read(), /refuses/);
+    assert.doesNotMatch(await read(), /refused 3|paused by/);
+  });
+
+  it("has one row for all queues without an agent", async () => {
+    const { services, actor, acme } = pages;
+    const keys = ["build", "browser"];
+    for (const key of keys) await createQueue(services, actor, acme.cluster, { key });
+    const steps = keys.map((queue) => ({ command: "make", agents: { queue } }));
+    await createPipeline(services, actor, { clusterId: acme.cluster.id, slug: "shop", name: "Shop", steps });
+    const { number } = await buildWebhook(pages, (await acme.trigger({}, "shop")).path);
+
+    assert.match(
+      words(await read()),
+      /3 queues have no agent: default , build , browser 2 hours ago Start an agent of default, build, browser/,
+    );
+    const build = await pages.asAda.get(`${at}/pipelines/shop/builds/${number}`);
+    assert.match(
+      words(build.text),
+      /No agent of the queues build and browser is connected\. .*--queue build .*--queue browser/,
+    );
+  });
+
+  it("shows five rows before the others unfold", async () => {
+    const { services, actor, acme } = pages;
+    const keys = ["one", "two", "three", "four", "five"];
+    for (const key of keys) {
+      const queue = await createQueue(services, actor, acme.cluster, { key });
+      await pauseDispatch(services, actor, queue, null);
+    }
+
+    const [shown = "", unfolding = ""] = (await read()).split('id="more-needs"');
+
+    assert.equal(shown.match(/paused by/g)?.length, 4);
+    assert.match(words(unfolding), /All 6/);
+    assert.equal(unfolding.match(/paused by/g)?.length, 1);
+  });
+
+  it("leads from / to the organization that was seen last", async () => {
+    const ada = await pages.visitor(pages.ada);
+    await ada.get("/organizations/globex");
+    assert.equal((await ada.get("/")).headers.get("location"), "/organizations/globex");
+    await ada.get(at);
+    assert.equal((await ada.get("/?notice=saved")).headers.get("location"), `${at}?notice=saved`);
   });
 
   it("shows nothing of organizations that the visitor does not belong to", async () => {
     const other = await createOrganization(pages.services, { slug: "other", name: "Other" });
-    const text = words(await read(await addPerson(pages, other)));
-    assert.match(text, /Other No build yet/);
-    assert.doesNotMatch(text, /acme|default|Hook/);
-  });
-
-  it("is short for people in many organizations, and stays on the page", async () => {
-    const { services, bob } = pages;
-    for (let i = 1; i <= 8; i++) {
-      await createOrganization(services, { slug: `many-${i}`, name: `Many ${i}` });
-      await addMember(services, { organization: `many-${i}`, email: bob.email, role: "member" });
-    }
-
-    const html = await read(bob);
-
-    assert.equal(html.match(/<section class="overview"/g)?.length, 5);
-    assert.match(html, /More organizations.*many-8/s);
-    assert.match(html, /<a href="\/oauth\/device">Connect a device<\/a>/);
+    const stranger = await addPerson(pages, other);
+    assert.equal((await (await pages.visitor(stranger)).get(at)).status, 404);
+    assert.doesNotMatch(words(await read(stranger, "/organizations/other")), /acme|default|Hook/);
   });
 });

@@ -16,7 +16,7 @@ describeWorldOn(sqlite, "the use of an organization", startPages, (pages) => {
     clock.advance(dayMs + dayMs / 2 + hourMs / 2 - (clock.now().getTime() % dayMs));
   });
 
-  const read = async (path = "/organizations/acme") =>
+  const read = async (path = "/organizations/acme/pipelines") =>
     (await (await pages.visitor(pages.ada)).get(path)).text;
   const counted = (figure: FigureName, hoursAgo: number, value: number, subjectId = pages.acme.id) =>
     pages.services.db.transaction((tx) =>
@@ -63,7 +63,7 @@ describeWorldOn(sqlite, "the use of an organization", startPages, (pages) => {
   it("has at most 300 KB with its pipelines", async () => {
     await exhibitUse(pages, pages.globex.id);
 
-    const html = await read("/organizations/globex");
+    const html = await read("/organizations/globex/pipelines");
 
     assert.ok(html.includes("Builds of the last 7 days"));
     assert.ok(html.length < 300_000);

@@ -31,9 +31,7 @@ describeInBrowser("an admin of an organization", startQueuePages, (pages) => {
   };
 
   it("navigates from the start page to a queue", async () => {
-    await page.goto("/");
-    await click(page, "acme");
-    assert.equal(await heading(page), "Pipelines");
+    await page.goto("/organizations/acme");
     await follow(page, () => page.getByRole("navigation", { name: "Sections" }).getByText("Agents").click());
     await click(page, "Primary");
     assert.match(await mainText(page), /default default active 0 0 Self-hosted/);

@@ -95,7 +95,7 @@ describeWorldOn(sqlite, "GET /events", startQueuePages, (pages) => {
       const { email } = pages.bob;
       const streams = [
         await open(pages.paths.queue, { user: pages.bob }),
-        await open("/", { user: pages.bob }),
+        await open("/organizations/acme", { user: pages.bob }),
         await open(pages.paths.queue, { user: pages.bob, url: elsewhere.url }),
       ];
       const stays = await open();
