@@ -12,6 +12,7 @@ import type { Services } from "../services/services.ts";
 import { web } from "../settings/urls.ts";
 import { meaningOf } from "./answers.ts";
 import { messagesOf } from "./messages.ts";
+import { isOutdated } from "./newest.ts";
 import { standingOfBuild, standingOfJobs } from "./standing.ts";
 import { failConnection, listSpokenBuilds, mendConnectionIfFailing, restConnection } from "./store.ts";
 import { contextOfStep, findShown, type Shown, type StatusTarget } from "./target.ts";
@@ -29,6 +30,7 @@ export const statusKind: MessageKind = {
     const { restsUntil } = shown.target.connection;
     if (restsUntil && restsUntil > services.clock.now())
       return { rest: restsUntil, problem: "The host takes no requests of the connection at present" };
+    if (await isOutdated(services, shown, target)) return undefined;
     const status = await statusOf(services, shown, target);
     const { type, repository, requestOf } = shown.target;
     return status && { request: requestOf(statusRequests[type](repository, status)), keepsBody: true };

@@ -4,6 +4,7 @@ import { findDueNotices } from "../notices/due.ts";
 import type { DueNotice } from "../notices/due-notice.ts";
 import type { NewMessage } from "../outbox/kind.ts";
 import type { Services } from "../services/services.ts";
+import type { Notice } from "../vocabulary.ts";
 import { withinLength } from "./contexts.ts";
 import { contextOf, contextOfStep, messageOf, type Shown, type StatusTarget } from "./target.ts";
 
@@ -25,9 +26,14 @@ export async function messagesOfNotices(
   });
 }
 
+/** The context that a notice names. */
+export function givenContext({ github_commit_status, github_check }: Notice): string | undefined {
+  return github_commit_status?.context ?? github_check?.name;
+}
+
 function targetOf(services: Services, shown: Shown, { notice, unit }: DueNotice): StatusTarget {
-  const { context, blocked_builds_as_pending } = notice.github_commit_status ?? {};
-  const given = context ?? notice.github_check?.name;
+  const { blocked_builds_as_pending } = notice.github_commit_status ?? {};
+  const given = givenContext(notice);
   const ofBuild = contextOf(services, shown);
   if (!unit) {
     const blockedAsPending = blocked_builds_as_pending ?? false;

@@ -1,14 +1,27 @@
-import { and, asc, eq, getTableColumns, inArray, isNotNull, isNull, ne, notInArray, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  ne,
+  notInArray,
+  sql,
+} from "drizzle-orm";
 import { type Job, selectJobs, wholeJob } from "../builds/rows/job-store.ts";
 import type { Worked } from "../builds/rows/work.ts";
 import { receiverOf, receiversOf } from "../connections/receivers.ts";
 import type { Connection } from "../connections/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared } from "../db/prepared.ts";
+import { hasText } from "../db/schema/builds.ts";
 import type { Tables } from "../db/schema.ts";
 import { beginsWith } from "../outbox/store.ts";
 import type { GivenSettings } from "../sources/settings.ts";
-import type { JobState } from "../vocabulary.ts";
+import { buildStates, type JobState } from "../vocabulary.ts";
 
 type BuildRow = Tables["builds"]["$inferSelect"];
 type PipelineRow = Tables["pipelines"]["$inferSelect"];
@@ -48,10 +61,35 @@ const spokenBuilds = prepared<{ ids: string[] }, object>((db) => {
     .where(isOneOf(id, "ids"));
 });
 
+/** More of them say nothing new. */
+const maxNewer = 20;
+
+/** Some newer builds of the pipeline at the same commit. In an order, SQLite would read all newer ones of the pipeline. */
+export function listNewerBuilds(
+  db: Db,
+  { pipelineId, commit, number }: SpokenBuild["build"],
+): Promise<Pick<BuildRow, "id" | "options" | "notify">[]> {
+  const { builds } = db.tables;
+  const { id, options, notify } = builds;
+  return db
+    .select({ id, options, notify })
+    .from(builds)
+    .where(
+      and(
+        eq(builds.pipelineId, pipelineId),
+        hasText(builds.commit, commit),
+        // All of them: so the index has only newer builds to show.
+        inArray(builds.state, [...buildStates]),
+        gt(builds.number, number),
+      ),
+    )
+    .limit(maxNewer);
+}
+
 const unannounced: JobState[] = ["waiting", "blocked", "broken", "skipped"];
 
 /** The first jobs of a build that need or needed an agent, or make builds. */
-export async function listAnnouncedJobs(tx: Tx, buildId: string, limit: number): Promise<Job[]> {
+export async function listAnnouncedJobs(tx: Db | Tx, buildId: string, limit: number): Promise<Job[]> {
   const { jobs } = tx.tables;
   const found = await selectJobs(tx)
     .where(
