@@ -69,7 +69,7 @@ const capabilities: Record<string, string[]> = {
   annotations: ["artifacts", "agents", "builds"],
   messages: ["outbox", "builds", "pipelines", "accounts"],
   notices: [
-    ...(["notifications", "messages", "outbox", "news"] as const),
+    ...(["notifications", "messages", "outbox", "news", "connections"] as const),
     ...(["builds", "conditions", "pipelines", "accounts"] as const),
   ],
   dispatch: ["figures", "builds", "pipelines", "queues", "clusters", "accounts"],

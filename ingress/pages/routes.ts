@@ -15,6 +15,7 @@ import { connectedAppsPage } from "./account/connected-apps.tsx";
 import { createToken, newAccessTokenPage } from "./account/new-access-token.tsx";
 import { passwordPage, savePassword } from "./account/password.tsx";
 import { signIn, signInPage, signOut } from "./account/sign-in.tsx";
+import { unsubscribe, unsubscribePage } from "./account/unsubscribe.tsx";
 import { pauseAgentForm, redirectToAgent, resumeAgentForm, stopAgentForm } from "./agents/control.tsx";
 import { agentPage } from "./agents/show.tsx";
 import { redirectToCluster, revokeAgentTokenPage } from "./agents/tokens.tsx";
@@ -148,6 +149,7 @@ function routes({ isClosing }: Parts) {
     [patterns.guide]: { GET: guidePage },
     [patterns.signIn]: { GET: signInPage, POST: signIn },
     [patterns.invitation]: { GET: joinPage, POST: joinForm },
+    [patterns.unsubscribe]: { GET: unsubscribePage, POST: unsubscribe },
     [patterns.signOut]: { POST: signOut },
     [patterns.password]: { GET: passwordPage, POST: savePassword },
     [patterns.enterCode]: { GET: enterCodePage, POST: enterCode },

@@ -86,6 +86,32 @@ export async function listMailedMembers(
     );
 }
 
+export type AdminWithMail = Pick<MailedMember, "userId" | "email">;
+
+/** Active admins, those who joined first. @param userId this one alone */
+export async function listAdmins(
+  db: Db | Tx,
+  organizationId: string,
+  { userId, limit }: { userId?: string; limit: number },
+): Promise<AdminWithMail[]> {
+  const { members, users } = db.tables;
+  return db
+    .select({ userId: users.id, email: users.email })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(
+      and(
+        eq(members.organizationId, organizationId),
+        sql`${members.role} = 'admin'`, // as in the index
+        userId === undefined ? undefined : eq(members.userId, userId),
+        isNull(users.deactivatedAt),
+        isNull(users.operatorOfId),
+      ),
+    )
+    .orderBy(asc(members.createdAt), asc(members.userId))
+    .limit(limit);
+}
+
 const findUserById = findBy<User>(({ users }) => users.id);
 
 /** Locks an active membership against a removal or a change of role. */

@@ -4,7 +4,7 @@ export interface Mail {
   subject: string;
   text: string;
   html: string;
-  /** A page where its reader ends such mails. */
+  /** Ends such mails: by a POST without more, or by a page (RFC 8058). */
   unsubscribeUrl?: string;
   /** Equal for repetitions, so that mail programs show one. */
   id?: string;

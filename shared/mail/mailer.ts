@@ -29,7 +29,7 @@ export function openMailer({ smtpUrl, mailFrom }: Pick<Config, "smtpUrl" | "mail
           subject: oneLine(subject),
           text,
           html,
-          headers: { "Auto-Submitted": "auto-generated" },
+          headers: { "Auto-Submitted": "auto-generated", ...(unsubscribeUrl !== undefined && oneClick) },
           ...(id !== undefined && { messageId: `<${id}@${domainOf(mailFrom)}>` }),
           ...(unsubscribeUrl !== undefined && { list: { unsubscribe: unsubscribeUrl } }),
           signal,
@@ -40,6 +40,8 @@ export function openMailer({ smtpUrl, mailFrom }: Pick<Config, "smtpUrl" | "mail
     },
   };
 }
+
+const oneClick = { "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
 
 /** Only processes that send mails load the library. */
 async function connect(url: string, from: string) {

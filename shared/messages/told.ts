@@ -44,7 +44,7 @@ export function toldState(state: BuildState): ToldState {
   return state.startsWith("blocked") ? "blocked" : (state as ToldState);
 }
 
-type Tone = "good" | "bad" | "neutral";
+export type Tone = "good" | "bad" | "neutral";
 
 const buildWords: Record<ToldState, [word: string, tone: Tone]> = {
   scheduled: ["is scheduled", "neutral"],

@@ -7,19 +7,22 @@ import { mailOf } from "../messages/mail.ts";
 import { mailing } from "../messages/mailing.ts";
 import { receiverOfAddress } from "../messages/receiver.ts";
 import { tellBuild } from "../messages/tell.ts";
-import type { MessageKind, NewMessage } from "../outbox/kind.ts";
+import type { Message, MessageKind, NewMessage, Otherwise, Rest } from "../outbox/kind.ts";
+import type { Services } from "../services/services.ts";
 import { web } from "../settings/urls.ts";
 import { finishedBuildStates } from "../vocabulary.ts";
+import { type FailureTarget, followSender, prepareFailureMail } from "./failure-mails.ts";
 import { listEndedBuilds } from "./store.ts";
+import { unsubscribeTokenOf } from "./unsubscribe.ts";
 
 /** The member. Their address, choice and membership are read when the mail is sent. */
-interface Target {
+interface BuildTarget {
   userId: string;
 }
 
 /**
  * Mails to members about their own builds, as each chooses. A build is its creator's, and that of the member whose address
- * its author has. What a fork says of its author counts for nothing.
+ * its author has. What a fork says of its author counts for nothing. Admins get mail about what fails to send, too.
  */
 export const memberMails: MessageKind = {
   async messagesOf(tx, { config }, news) {
@@ -46,29 +49,45 @@ export const memberMails: MessageKind = {
           event,
           buildId: build.id,
           topic: `member ${userId} ${build.id}`,
-          target: { userId } satisfies Target,
+          target: { userId } satisfies BuildTarget,
         }),
       );
     });
   },
 
-  async prepare(services, { id, organizationId, buildId, target }) {
-    const { userId } = target as Target;
-    const build = buildId === null ? undefined : await findBuildById(services.db, buildId);
-    if (!build || !finishedBuildStates.includes(build.state)) return undefined;
-    const [member] = await listMailedMembers(services.db, organizationId, { userIds: [userId], emails: [] });
-    const told = await tellBuild(services, build);
-    if (!member || !told || !wants(member, build)) return undefined;
-    const settingsUrl = web.buildMails(services.config, told.address.org);
-    const isCreator = build.creatorId === userId;
-    const reason = isCreator
+  async prepare(services, message) {
+    const target = message.target as BuildTarget | FailureTarget;
+    return "type" in target
+      ? prepareFailureMail(services, message, target)
+      : prepareBuildMail(services, message, target);
+  },
+
+  followed: followSender,
+};
+
+async function prepareBuildMail(
+  services: Services,
+  { id, organizationId, buildId }: Message,
+  { userId }: BuildTarget,
+): Promise<Otherwise | Rest | undefined> {
+  const { db, config, cipher } = services;
+  const build = buildId === null ? undefined : await findBuildById(db, buildId);
+  if (!build || !finishedBuildStates.includes(build.state)) return undefined;
+  const [member] = await listMailedMembers(db, organizationId, { userIds: [userId], emails: [] });
+  const told = await tellBuild(services, build);
+  if (!member || !told || !wants(member, build)) return undefined;
+  const reason =
+    build.creatorId === userId
       ? "You get this mail because you made the build."
       : "You get this mail because the author of the build has your address.";
-    const { subject, text, html } = mailOf({ build: told }, { reason, settingsUrl });
-    const mail = { to: member.email, subject, text, html, unsubscribeUrl: settingsUrl, id };
-    return mailing(services, { organizationId, mail });
-  },
-};
+  const unsubscribeUrl = web.unsubscribe(config, unsubscribeTokenOf({ cipher }, { organizationId, userId }));
+  const ways = [
+    { words: "Change which mails you get", url: web.buildMails(config, told.address.org) },
+    { words: "Unsubscribe", url: unsubscribeUrl },
+  ];
+  const mail = { to: member.email, ...mailOf({ build: told }, { reason, ways }), unsubscribeUrl, id };
+  return mailing(services, { organizationId, mail });
+}
 
 type Owned = Pick<Build, "creatorId" | "author" | "options">;
 

@@ -1,3 +1,4 @@
+import type { Db, Tx } from "../db/database.ts";
 import { findReceiver, listMessagesOfService } from "../outbox/sent-store.ts";
 import type { Services } from "../services/services.ts";
 import { receiverOf } from "./notification-services.ts";
@@ -26,8 +27,8 @@ export async function listFailingServices(
 }
 
 /** Its receiver rests, or each of its last messages was refused. */
-async function findFailing(
-  db: Services["db"],
+export async function findFailing(
+  db: Db | Tx,
   organizationId: string,
   service: NotificationService,
 ): Promise<Failing | undefined> {

@@ -33,6 +33,17 @@ export interface MessageKind {
   judge?(answer: OutgoingAnswer, now: Date): Verdict;
   /** Called for each try that was answered, in the transaction that stores how it went. */
   answered?(tx: Tx, message: Message, answer: OutgoingAnswer): Promise<void>;
+  /** Called for the tries of a turn, of any kind, once it is stored how they went. They have one receiver. */
+  followed?(services: Services, tries: readonly Tried[]): Promise<void>;
+}
+
+/** A try and its outcome. */
+export interface Tried {
+  message: Message;
+  /** Absent: nothing was left to say. */
+  verdict?: Verdict;
+  /** Nothing was sent, and it counts as no failure. */
+  isUntried?: true;
 }
 
 export type MessageKinds = Partial<Record<MessageKindName, MessageKind>>;

@@ -76,6 +76,7 @@ export function openOutbox(services: Services, kinds: MessageKinds): Outbox {
     const tries = await sendInOrder(services, kinds, taken, messages);
     const settled = await paced(due.organizationId, (tx) => settle(tx, kinds, taken, tries));
     for (const { kind, outcome } of settled) metrics.messages.inc({ kind, outcome });
+    for (const kind of Object.values(kinds)) await kind.followed?.(services, tries);
     return true;
   };
 

@@ -4,19 +4,15 @@ import { OutgoingProblem } from "../outgoing/problem.ts";
 import type { OutgoingAnswer } from "../outgoing/read-answer.ts";
 import type { Services } from "../services/services.ts";
 import { Outage } from "../sharing/gatherer.ts";
-import type { Message, MessageKinds, Otherwise, Prepared, Rest, Verdict } from "./kind.ts";
+import type { Message, MessageKinds, Otherwise, Prepared, Rest, Tried, Verdict } from "./kind.ts";
 import type { Receiver } from "./store.ts";
 import { inMessageTurn, type MessageTurn, NoRoom, openTurn } from "./turn.ts";
 import { judge } from "./verdict.ts";
 
-/** A try and its outcome. Without a verdict: nothing was left to say. */
-export interface Try {
-  message: Message;
-  verdict?: Verdict;
+/** A try as it is stored. */
+export interface Try extends Tried {
   /** Absent: there was none. */
   answer?: OutgoingAnswer;
-  /** Nothing was sent, and it counts as no failure. */
-  isUntried?: true;
   change: Partial<Message>;
 }
 

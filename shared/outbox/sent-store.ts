@@ -1,18 +1,22 @@
-import { and, desc, eq, getTableColumns } from "drizzle-orm";
-import type { Db } from "../db/database.ts";
+import { and, asc, desc, eq, getTableColumns, isNotNull } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
 import type { Message } from "./kind.ts";
-import type { Receiver } from "./store.ts";
+import { beginsWith, type Receiver } from "./store.ts";
 
 /** A message without what was sent, which may be long. */
 export type ListedMessage = Omit<Message, "request" | "target">;
 
-function listedColumns({ tables: { outbox } }: Db) {
+function listedColumns({ tables: { outbox } }: Db | Tx) {
   const { request, target, ...columns } = getTableColumns(outbox);
   return columns;
 }
 
 /** The last messages of a notification service, newest first. */
-export function listMessagesOfService(db: Db, serviceId: string, limit: number): Promise<ListedMessage[]> {
+export function listMessagesOfService(
+  db: Db | Tx,
+  serviceId: string,
+  limit: number,
+): Promise<ListedMessage[]> {
   const { outbox } = db.tables;
   return db
     .select(listedColumns(db))
@@ -48,7 +52,7 @@ export function listMessagesOfBuild(db: Db, buildId: string, limit: number): Pro
 
 /** Undefined: nothing waits for the receiver. */
 export async function findReceiver(
-  db: Db,
+  db: Db | Tx,
   { organizationId, receiver }: { organizationId: string; receiver: string },
 ): Promise<Receiver | undefined> {
   const { outboxReceivers: table } = db.tables;
@@ -56,5 +60,26 @@ export async function findReceiver(
     .select()
     .from(table)
     .where(and(eq(table.organizationId, organizationId), eq(table.receiver, receiver)));
+  return found;
+}
+
+/** The receiver that has failed for longest among those whose keys begin so. */
+export async function findFailingReceiver(
+  db: Db | Tx,
+  { organizationId, beginning }: { organizationId: string; beginning: string },
+): Promise<Receiver | undefined> {
+  const { outboxReceivers: table } = db.tables;
+  const [found] = await db
+    .select()
+    .from(table)
+    .where(
+      and(
+        eq(table.organizationId, organizationId),
+        beginsWith(table.receiver, beginning),
+        isNotNull(table.failingSince),
+      ),
+    )
+    .orderBy(asc(table.failingSince))
+    .limit(1);
   return found;
 }

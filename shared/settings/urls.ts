@@ -74,6 +74,9 @@ export const api = {
 export const web = {
   organization: ({ appUrl }: Config, org: string) => appUrl + pathTo(patterns.organizationPage, { org }),
   buildMails: ({ appUrl }: Config, org: string) => appUrl + pathTo(patterns.buildMailsPage, { org }),
+  unsubscribe: ({ appUrl }: Config, token: string) => appUrl + pathTo(patterns.unsubscribe, { token }),
+  service: ({ appUrl }: Config, org: string, service: string) =>
+    appUrl + pathTo(patterns.servicePage, { org, service }),
   cluster: ({ appUrl }: Config, org: string, cluster: string) =>
     appUrl + pathTo(patterns.clusterPage, { org, cluster }),
   queue: ({ appUrl }: Config, queue: QueueAddress) => appUrl + pathTo(patterns.queuePage, queue),

@@ -28,14 +28,16 @@ describe("mail by SMTP", () => {
   });
 
   it("arrives with plain text, HTML and a way to end it", async () => {
-    await mailerFor(server.url).send({ ...mail, unsubscribeUrl: "https://ci.example.com/mails", id: "abc" });
+    const unsubscribeUrl = `https://ci.example.com/unsubscribe/${"x".repeat(133)}`;
+    await mailerFor(server.url).send({ ...mail, unsubscribeUrl, id: "abc" });
 
     const [{ from, to, headers, parts }] = server.take();
     assert.deepEqual([from, to], ["ci@example.com", ["ada@example.com"]]);
     assert.equal(headers.from, "Signalbox <ci@example.com>");
     assert.equal(headers.to, "ada@example.com");
     assert.equal(headers.subject, mail.subject);
-    assert.equal(headers["list-unsubscribe"], "<https://ci.example.com/mails>");
+    assert.equal(headers["list-unsubscribe"], `<${unsubscribeUrl}>`);
+    assert.equal(headers["list-unsubscribe-post"], "List-Unsubscribe=One-Click");
     assert.equal(headers["message-id"], "<abc@example.com>");
     assert.equal(headers["auto-submitted"], "auto-generated");
     assert.deepEqual(parts, { "text/plain": "It failed.\n", "text/html": "<p>It failed.</p>" });

@@ -12,7 +12,8 @@ describe("the mail about a build", () => {
   });
 
   it("is plain text and HTML, with a link to the build", () => {
-    const { text, html } = mailOf(told(), { reason, settingsUrl: "https://ci.example.com/mails" });
+    const ways = [{ words: "Change it", url: "https://ci.example.com/mails" }];
+    const { text, html } = mailOf(told(), { reason, ways });
     assert.equal(
       text,
       `Web #7 failed
@@ -27,7 +28,7 @@ In:        Acme
 
 -- 
 ${reason}
-https://ci.example.com/mails
+Change it: https://ci.example.com/mails
 `,
     );
     assert.match(html, /<a class="b" href="https:\/\/ci\.example\.com\/acme\/web\/builds\/7">/);

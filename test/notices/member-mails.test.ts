@@ -43,9 +43,15 @@ describeWorld("mails to members", openNotices, (world) => {
     assert.deepEqual(mail?.to, [world.api.admin.email]);
     assert.equal(mail?.headers.subject, `Failed: ${name} #${number} (main)`);
     const page = `${world.api.world.config.appUrl}/organizations/acme/mails`;
-    assert.equal(mail?.headers["list-unsubscribe"], `<${page}>`);
-    assert.match(mail?.parts["text/plain"] ?? "", /You get this mail because you made the build\./);
-    assert.match(mail?.parts["text/html"] ?? "", new RegExp(`href="${page}"`));
+    const link = /^<(.*\/unsubscribe\/sbun_[0-9a-f]{128})>$/.exec(
+      mail?.headers["list-unsubscribe"] ?? "",
+    )?.[1];
+    assert.ok(link);
+    assert.equal(mail?.headers["list-unsubscribe-post"], "List-Unsubscribe=One-Click");
+    const text = mail?.parts["text/plain"] ?? "";
+    assert.match(text, /You get this mail because you made the build\./);
+    assert.ok(text.includes(`\nChange which mails you get: ${page}\nUnsubscribe: ${link}\n`));
+    for (const url of [page, link]) assert.ok(mail?.parts["text/html"]?.includes(`href="${url}"`));
   });
 
   it("go to the author by their address, and to both", async () => {

@@ -40,7 +40,11 @@ export async function openNotices(database: TestDatabase, settings: Record<strin
     services,
     tell,
     /** A notification service for a chat. */
-    async addChat(name: string, channel: string | null, change: { enabled?: boolean } = {}): Promise<void> {
+    async addChat(
+      name: string,
+      channel: string | null,
+      { url = `${receivers.url}/chat/${name}`, ...change }: { enabled?: boolean; url?: string } = {},
+    ): Promise<string> {
       const id = newId(clock.now());
       const row = {
         id,
@@ -50,7 +54,7 @@ export async function openNotices(database: TestDatabase, settings: Record<strin
         events: [],
         buildStates: [],
         settings: { theme: "emoji", channel },
-        secretSealed: cipher.seal(`${receivers.url}/chat/${name}`, sealedPlaces.secretOfService(id)),
+        secretSealed: cipher.seal(url, sealedPlaces.secretOfService(id)),
         createdAt: clock.now(),
         createdById: admin.id,
         updatedAt: clock.now(),
@@ -60,6 +64,7 @@ export async function openNotices(database: TestDatabase, settings: Record<strin
       await db.transaction(async (tx) => {
         await tx.insert(tx.tables.notificationServices).values(row);
       });
+      return id;
     },
     removeChats: () =>
       db.transaction(async (tx) => {

@@ -1,7 +1,9 @@
 import { newId } from "../../../shared/ids.ts";
 import * as news from "../../../shared/news/store.ts";
 import * as lists from "../../../shared/outbox/list-store.ts";
+import { findFailingReceiver } from "../../../shared/outbox/sent-store.ts";
 import * as outbox from "../../../shared/outbox/store.ts";
+import { listNewerBuilds } from "../../../shared/statuses/store.ts";
 import { shared } from "./fill.ts";
 import type { Statement } from "./statements.ts";
 
@@ -41,6 +43,12 @@ export const outboxStatements: Record<string, Statement> = {
     outbox.listDueReceivers(tx as never, { organizationId, now, isFailing: false, limit: 32 }),
   ),
   "a receiver": on(/outbox_receivers_/, (tx) => outbox.takeReceiverIfDue(tx, { ...key, now, until: now })),
+  "a receiver that fails": on(/outbox_receivers_/, (tx) =>
+    findFailingReceiver(tx, { organizationId, beginning: "connection:7:" }),
+  ),
+  "newer builds of a commit": on(/builds_pipeline_commit/, (tx) =>
+    listNewerBuilds(tx as never, { pipelineId: shared.few[0], commit: "f".repeat(40), number: 7 } as never),
+  ),
   "messages that are due": on(/outbox_due/, (tx) =>
     outbox.listDueMessages(tx as never, { ...key, now, limit: 32 }),
   ),
