@@ -17,6 +17,7 @@ import { logOperations } from "./jobs/logs.ts";
 import { uploadOperations } from "./jobs/uploads.ts";
 import { metaOperations } from "./meta.ts";
 import { notificationServiceOperations } from "./notifications/services.ts";
+import { mailOperations } from "./organizations/mails.ts";
 import { memberOperations } from "./organizations/members.ts";
 import { organizationOperations } from "./organizations/organizations.ts";
 import { settingsOperations } from "./organizations/settings.ts";
@@ -38,6 +39,7 @@ export function restOperations(services: Services): Operation[] {
     ...organizationOperations(services),
     ...settingsOperations(services),
     ...memberOperations(services),
+    ...mailOperations(services),
     ...auditOperations(services),
     ...connectionOperations(services),
     ...notificationServiceOperations(services),

@@ -30,7 +30,8 @@ export const scopeWords = {
   write_notification_services: "Create, change and delete notification services",
   read_teams: "See teams and their members",
   write_teams: "Create, change and delete teams",
-  read_user: "See your name and email address",
+  read_user: "See your name and email address, and which mails you get",
+  write_user: "Choose which mails you get",
   read_audit_events: "Read the audit log",
   read_secrets_details: "See the names of secrets, not their values",
   write_secrets: "Create, change and delete secrets",
@@ -78,6 +79,7 @@ export const usedScopes: readonly Scope[] = [
   "write_organization_settings",
   "write_organization_repository_connections",
   "write_notification_services",
+  "write_user",
 ];
 
 const adminScopes: readonly string[] = [

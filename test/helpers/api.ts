@@ -33,6 +33,8 @@ const allScopes: Scope[] = [
   "write_clusters",
   "read_pipelines",
   "write_pipelines",
+  "read_user",
+  "write_user",
   "read_builds",
   "write_builds",
   "read_agents",

@@ -81,6 +81,7 @@ async function newToken({ world, acme }: TriggerApi): Promise<string> {
     organization: "acme",
     scopes: [
       "read_user",
+      "write_user",
       "read_organizations",
       "read_organization_settings",
       "write_organization_settings",
@@ -121,5 +122,11 @@ async function accounts({ recorder, token, org }: Story) {
   const { body } = await recorder.send("listMembers", "A page of members", { token, path: org, status: 200 });
   const path = { ...org, member: body[0].id };
   await recorder.send("getMember", "A member", { token, path, status: 200 });
+  const mails = { token, path: org };
+  await recorder.send("getMails", "Mails about builds that fail", { ...mails, status: 200 });
+  const all = { ...mails, json: { build_mails: "all" } };
+  await recorder.send("updateMails", "Mails about all builds", { ...all, status: 200 });
+  const some = { ...mails, json: { build_mails: "some" } };
+  await recorder.send("updateMails", "A choice that does not exist", { ...some, status: 422 });
   await recorder.send("getMeta", "The facts", { token, status: 200 });
 }
