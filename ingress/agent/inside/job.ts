@@ -7,7 +7,7 @@ import { cancelBuildByJob } from "../../../shared/builds/progress/cancel.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { maxTimeoutMinutes } from "../../../shared/pipelines/step/members.ts";
 import * as field from "../../../shared/presenters/fields.ts";
-import { unprocessable } from "../../../shared/refusal.ts";
+import { type Problem, type Refusal, unprocessable } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { type Operation, operation } from "../../operations/operation.ts";
 import { exitStatus, reportedText } from "../../operations/reported.ts";
@@ -20,6 +20,7 @@ const promise = z.object({
   reason: reportedText(maxReasonLength).meta({ description: "Goes to the log of the server" }),
 });
 const minutesError = `timeout must be a whole number from 1 to ${maxTimeoutMinutes}`;
+const onlyTimeout = "Only the timeout of a job can be changed";
 const change = z.strictObject(
   {
     timeout: z
@@ -28,8 +29,14 @@ const change = z.strictObject(
       .refine((minutes) => minutes >= 1 && minutes <= maxTimeoutMinutes, minutesError)
       .meta({ description: "Minutes since the job started" }),
   },
-  "Only the timeout of a job can be changed",
+  onlyTimeout,
 );
+
+/** Of a request for another member, the missing timeout is no problem. */
+function refuseChange(...problems: Problem[]): Refusal {
+  const other = problems.find(({ message }) => message === onlyTimeout);
+  return unprocessable(...(other ? [other] : problems));
+}
 
 /** The calls of programs in jobs for their own job, and for whole builds. */
 export function insideJobOperations(services: Services, leases: LeaseBatches): Operation[] {
@@ -60,7 +67,7 @@ export function insideJobOperations(services: Services, leases: LeaseBatches): O
       id: "updateJob",
       summary: "Change when a running job times out",
       description: "At most an hour later than its step says. The timeout cannot be taken away.",
-      body: { schema: change, refuse: unprocessable },
+      body: { schema: change, refuse: refuseChange },
       success: answer(z.object({ id: field.id })),
       refusals: { 422: ["the job does not run"] },
       run: async ({ attempt, readBody }) => {

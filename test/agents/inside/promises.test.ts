@@ -159,6 +159,8 @@ describeWorld("PUT /v3/jobs/{job}", openApi, (api) => {
       assert.equal((await inside.send("PUT", `/jobs/${inside.job}`, body)).status, 422, JSON.stringify(body));
     const both = { timeout: "5", priority: "1" };
     assert.equal((await inside.send("PUT", `/jobs/${inside.job}`, both)).status, 422);
+    const other = await inside.send("PUT", `/jobs/${inside.job}`, { priority: "1" });
+    assert.deepEqual([other.status, other.body.message], [422, "Only the timeout of a job can be changed"]);
     await api.send("PUT", `${inside.path}/jobs/${inside.job}/cancel`);
     assert.equal((await setTimeout(inside, "5")).status, 422);
   });
