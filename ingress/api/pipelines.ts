@@ -41,6 +41,7 @@ import {
 } from "../../shared/pipelines/store.ts";
 import { pipelineSchema, presentPipeline } from "../../shared/presenters/pipeline.ts";
 import { loadProviders } from "../../shared/presenters/provider.ts";
+import { withoutUnchangedNames } from "../../shared/presenters/sent-back.ts";
 import { notFound } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { readPage } from "../http/number-pager.ts";
@@ -103,8 +104,10 @@ export function pipelineOperations(services: Services): Operation[] {
       success: { status: 201, schema: pipelineSchema, description: "The new pipeline" },
       refusals: { 422: ["Validation failed: …", storageFull] },
       run: async ({ caller, actor, readBody }) => {
-        const input = await readBody((sound: Record<string, unknown>) =>
-          newPipelineProblems(db, actor, withSettings(readSound(pipelineMembers, "create", sound), sound)),
+        const input = await readBody(
+          (sound: Record<string, unknown>) =>
+            newPipelineProblems(db, actor, withSettings(readSound(pipelineMembers, "create", sound), sound)),
+          { prepare: (given) => withoutUnchangedNames(given) },
         );
         const steps = await readGivenSteps(caller.organization.id, input);
         const pipeline = await createPipeline(services, actor, { ...input, ...steps } as NewPipeline);
@@ -140,12 +143,14 @@ export function pipelineOperations(services: Services): Operation[] {
       refusals: { 422: ["Validation failed: …"] },
       run: async (call) => {
         const pipeline = await wholePipelineOf(services, call);
-        const change = await call.readBody((sound: Record<string, unknown>) =>
-          pipelineChangeProblems(
-            db,
-            pipeline,
-            withSettings(readSound(pipelineMembers, "change", sound), sound),
-          ),
+        const change = await call.readBody(
+          (sound: Record<string, unknown>) =>
+            pipelineChangeProblems(
+              db,
+              pipeline,
+              withSettings(readSound(pipelineMembers, "change", sound), sound),
+            ),
+          { prepare: (given) => withoutUnchangedNames(given, pipeline) },
         );
         const steps = await readGivenSteps(pipeline.organizationId, change);
         const updated = await updatePipeline(services, call.actor, pipeline, { ...change, ...steps });

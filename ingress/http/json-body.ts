@@ -29,6 +29,8 @@ export interface JsonBody<T> {
   isReport?: boolean;
   /** Values of members that are absent or null, by their names. Undefined: none. */
   defaults?: Record<string, (organizationId: string) => Promise<unknown>>;
+  /** Changes what was given before anything reads it. */
+  prepare?: (given: Record<string, unknown>) => Record<string, unknown>;
   /** Reads what takes long, with pauses for other requests, before the schema does. */
   readAhead?: (given: Record<string, unknown>) => Promise<void>;
   /** Default: `Validation failed: …`. */
@@ -63,7 +65,7 @@ export async function readJson<T>(
   alsoCheck?: CheckMembers,
 ): Promise<T> {
   const { schema, isReport = false, isOptional = isReport } = declared;
-  const { refuse = validationFailed, maxBytes = defaultMaxBytes } = declared;
+  const { refuse = validationFailed, maxBytes = defaultMaxBytes, prepare = (given) => given } = declared;
   const contentType = event.req.headers.get("content-type");
   // JSON between systems is UTF-8 (RFC 8259 §8.1).
   if (!isReport && !hasUtf8Charset(contentType)) throw wrongType();
@@ -76,8 +78,9 @@ export async function readJson<T>(
   const check = async () => {
     const reading = parseObject(body.bytes, contentType, declared);
     const sent = await reading.finally(() => isLarge && freeBuffers([body.bytes]));
-    const given = await withDefaults(sent, declared.defaults, organizationId);
-    await declared.readAhead?.(given as Record<string, unknown>);
+    const complete = await withDefaults(sent, declared.defaults, organizationId);
+    const given = prepare(complete as Record<string, unknown>);
+    await declared.readAhead?.(given);
     return { given, parsed: schema.safeParse(given) };
   };
   const checkInTurn = () => longReads.take(organizationId, check, event.req.signal);

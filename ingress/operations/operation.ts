@@ -17,7 +17,7 @@ export type Call<Body, Kind extends CallerKind = "accessToken"> = Callers[Kind] 
   event: H3Event;
   parameter(name: string): string;
   /** Call it last: 404 comes before 400 and 422. @throws Refusal 415, 413, 400, 422 */
-  readBody<Sound>(alsoCheck?: CheckMembers<Sound>): Promise<Body>;
+  readBody<Sound>(alsoCheck?: CheckMembers<Sound>, options?: Pick<JsonBody<Body>, "prepare">): Promise<Body>;
   /** For a body that is not JSON. @throws the refusal of `tooLarge`; Refusal 503 */
   readBytes(maxBytes: number, tooLarge: () => Refusal): Promise<RequestBody>;
 };
@@ -92,9 +92,9 @@ function operationHandler(authenticate: Authenticators, bodies: Bodies, declared
       ...caller,
       event,
       parameter: (name: string) => pathParameter(event, name) ?? "",
-      readBody: (alsoCheck?: CheckMembers) => {
+      readBody: (alsoCheck?: CheckMembers, options?: Pick<JsonBody<unknown>, "prepare">) => {
         if (!body || !organizationId) throw new Error(`${declared.id} has no body.`);
-        return readJson({ event, bodies, organizationId }, body, alsoCheck);
+        return readJson({ event, bodies, organizationId }, { ...body, ...options }, alsoCheck);
       },
       readBytes: (maxBytes: number, tooLarge: () => Refusal) =>
         bodies.read(event, maxBytes, tooLarge, organizationId ? { organization: organizationId } : {}),

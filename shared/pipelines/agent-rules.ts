@@ -15,6 +15,11 @@ export function splitAgentRules({ queue: _, ...tags }: AgentTags): string[] {
   return [...new Set(rules)].sort();
 }
 
+/** The rules of a step, the queue first. */
+export function agentRulesOfStep(tags: AgentTags = {}): string[] {
+  return [...(tags.queue === undefined ? [] : [`queue=${tags.queue}`]), ...splitAgentRules(tags)];
+}
+
 /** The rules as JSON. Jobs of equal rules have equal texts. Empty: any agent of the queue. */
 export function agentRules(tags: AgentTags): string {
   const rules = splitAgentRules(tags);

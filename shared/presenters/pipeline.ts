@@ -23,25 +23,58 @@ import { presentProvider, providerSchema, type ShownProviders } from "./provider
 import { presentSteps } from "./readable-step.ts";
 import { presentUserById, userSchema } from "./user.ts";
 
+const branchConfiguration = z.string().nullable().meta({ description: "As branches" });
+const parallelism = z.int().nullable();
+
 /** Members that nothing reads stand beside the others. */
 const commandStepSchema = z
   .looseObject({
-    type: z.literal("command").optional(),
+    type: z.literal("script"),
+    name: z.string().nullable().meta({ description: "As label" }),
     ...storedBy(commandMembers),
     command: commandMembers.command.stored,
+    artifact_paths: commandMembers.artifact_paths.stored.nullable(),
+    branch_configuration: branchConfiguration,
+    env: commandMembers.env.stored,
+    timeout_in_minutes: commandMembers.timeout_in_minutes.stored.nullable(),
+    agent_query_rules: z
+      .array(z.string())
+      .meta({ description: "As agents: the queue, then <tag>=<value>, or <tag> for any value" }),
+    concurrency: z.int().nullable(),
+    parallelism,
   })
   .meta({ id: "CommandStep" });
 const waitStepSchema = z
-  .looseObject({ type: z.literal("wait"), ...storedBy(waitMembers) })
+  .looseObject({
+    type: z.literal("waiter"),
+    ...storedBy(waitMembers),
+    branch_configuration: branchConfiguration.optional(),
+  })
   .meta({ id: "WaitStep" });
 const manualStepSchema = z
-  .looseObject({ type: z.enum(["block", "input"]), ...storedBy(manualMembers("block")) })
+  .looseObject({
+    type: z.enum(["manual", "input"]),
+    ...storedBy(manualMembers("block")),
+    branch_configuration: branchConfiguration.optional(),
+  })
   .meta({ id: "ManualStep" });
 const triggerStepSchema = z
   .looseObject({
     type: z.literal("trigger"),
     ...storedBy(triggerMembers),
     trigger: triggerMembers.trigger.stored,
+    pipeline: z.string().meta({ description: "As trigger" }),
+    build: z.looseObject({
+      message: z.string().nullable(),
+      branch: z.string().nullable(),
+      commit: z.string().nullable(),
+      env: z.record(z.string(), z.string()).nullable(),
+      meta_data: z.record(z.string(), z.string()).optional(),
+    }),
+    async: z.boolean(),
+    branch_configuration: branchConfiguration,
+    concurrency: z.null(),
+    parallelism,
   })
   .meta({ id: "TriggerStep" });
 const plainStepSchemas = [commandStepSchema, waitStepSchema, manualStepSchema, triggerStepSchema] as const;
@@ -49,6 +82,7 @@ const groupStepSchema = z
   .looseObject({
     type: z.literal("group"),
     ...storedBy(groupMembers),
+    branch_configuration: branchConfiguration.optional(),
     steps: z.array(z.union(plainStepSchemas)),
   })
   .meta({ id: "GroupStep" });
@@ -104,15 +138,15 @@ type WithCounts<Facts> = Facts & { counts?: PipelineCounts | undefined };
 export async function writePipeline(
   context: PipelineContext,
   organization: Organization,
-  { steps, mayBeOther, ...facts }: WithCounts<UnparsedPipeline>,
+  { steps, ...facts }: WithCounts<UnparsedPipeline>,
 ): Promise<string[]> {
   const { steps: _, ...members } = presentPipeline(context, organization, { ...facts, steps: [] });
   const before = JSON.stringify(members).slice(0, -1);
-  return [`${before},"steps":`, ...(mayBeOther ? await writeAgain(steps) : [steps]), "}"];
+  return [`${before},"steps":`, ...(await writeSteps(steps)), "}"];
 }
 
-/** Writes stored steps anew, some in each turn of the event loop. */
-async function writeAgain(stored: string): Promise<string[]> {
+/** Writes some of the steps in each turn of the event loop. */
+async function writeSteps(stored: string): Promise<string[]> {
   const turn = openSlices(writtenAtOnce);
   const texts: string[] = [];
   for (const step of JSON.parse(stored) as Step[]) {

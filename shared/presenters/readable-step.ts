@@ -1,6 +1,7 @@
 import { isMap } from "../collections.ts";
+import { agentRulesOfStep } from "../pipelines/agent-rules.ts";
 import { type WrittenStep, writeSteps } from "../pipelines/written-steps.ts";
-import type { Step } from "../vocabulary.ts";
+import { isCommandStep, isGroupStep, isTriggerStep, type Step } from "../vocabulary.ts";
 
 // The public client of the hosted service decodes into types. One member of another form, in one step of one pipeline,
 // and it reads no list of pipelines or builds any more.
@@ -22,12 +23,45 @@ const forms: Record<string, (value: unknown) => boolean> = {
   plugins: (value) => Array.isArray(value) && value.every(isMap),
 };
 
-/** Writes steps without members that have no effect and a form that the client cannot read. */
+/**
+ * Writes steps with the members of the hosted service's answers beside ours. Leaves out members that have no effect and
+ * a form that the client cannot read.
+ */
 export function presentSteps(steps: Step[]): WrittenStep[] {
-  return writeSteps(steps).map((step) => {
-    const members = readable(step, forms);
-    return "plugins" in members ? { ...members, plugins: withMaps(members.plugins) } : members;
+  return writeSteps(steps).map((written, index) => {
+    const step = steps[index] as Step;
+    const { type: _, ...members } = readable(written, forms);
+    const plugins = "plugins" in members && { plugins: withMaps(members.plugins) };
+    const inner = isGroupStep(step) && { steps: presentSteps(step.steps) };
+    return { type: typeOf(step), ...members, ...plugins, ...inner, ...documentedMembers(step) };
   });
+}
+
+/** As jobs have it. */
+function typeOf(step: Step): string {
+  if (isCommandStep(step)) return "script";
+  if (step.type === "wait") return "waiter";
+  return step.type === "block" ? "manual" : step.type;
+}
+
+/** Callers may send these, too (`sent-back.ts`). */
+function documentedMembers(step: Step): WrittenStep {
+  const { branches: branch_configuration = null } = step;
+  if (isCommandStep(step)) {
+    const { label: name = null, artifact_paths = null, env = {}, timeout_in_minutes = null } = step;
+    const { concurrency = null, parallelism = null } = step;
+    const agent_query_rules = agentRulesOfStep(step.agents);
+    return {
+      ...{ name, artifact_paths, branch_configuration, env, timeout_in_minutes },
+      ...{ agent_query_rules, concurrency, parallelism },
+    };
+  }
+  if (isTriggerStep(step)) {
+    const { trigger: pipeline, async = false, parallelism = null } = step;
+    const build = { message: null, branch: null, commit: null, env: null, ...step.build };
+    return { pipeline, build, async, branch_configuration, concurrency: null, parallelism };
+  }
+  return branch_configuration === null ? {} : { branch_configuration };
 }
 
 /** An agent fails a job with settings that are no map. */

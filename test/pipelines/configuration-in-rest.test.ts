@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { presentSteps } from "../../shared/presenters/readable-step.ts";
+import type { Step } from "../../shared/vocabulary.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
 import { openApi, unique } from "../helpers/api.ts";
 import { describeWorldOn, sqlite } from "../helpers/databases.ts";
@@ -32,7 +34,7 @@ describeWorldOn(sqlite, "the configuration of a pipeline", openApi, (api) => {
 
     assert.equal(status, 201, text);
     assert.equal(body.configuration, yaml);
-    assert.deepEqual(body.steps, [
+    const stored: Step[] = [
       {
         label: "Test",
         command: "make test",
@@ -41,7 +43,8 @@ describeWorldOn(sqlite, "the configuration of a pipeline", openApi, (api) => {
       },
       { type: "wait" },
       { command: "make deploy" },
-    ]);
+    ];
+    assert.deepEqual(body.steps, presentSteps(stored));
     assert.deepEqual(await read(body.slug), body);
   });
 
@@ -53,10 +56,19 @@ describeWorldOn(sqlite, "the configuration of a pipeline", openApi, (api) => {
     const byYaml = await update(slug, { configuration: "steps: [{command: b}]" });
     const untouched = await update(slug, { description: "text" });
 
-    assert.deepEqual([bySteps.body.configuration, bySteps.body.steps], [null, [{ command: "a" }]]);
-    assert.deepEqual([renamed.body.configuration, renamed.body.steps], [null, [{ command: "a" }]]);
+    assert.deepEqual(
+      [bySteps.body.configuration, bySteps.body.steps],
+      [null, presentSteps([{ command: "a" }])],
+    );
+    assert.deepEqual(
+      [renamed.body.configuration, renamed.body.steps],
+      [null, presentSteps([{ command: "a" }])],
+    );
     for (const { body } of [byYaml, untouched])
-      assert.deepEqual([body.configuration, body.steps], ["steps: [{command: b}]", [{ command: "b" }]]);
+      assert.deepEqual(
+        [body.configuration, body.steps],
+        ["steps: [{command: b}]", presentSteps([{ command: "b" }])],
+      );
   });
 
   it("is refused beside steps, and with the line and column of what is wrong", async () => {

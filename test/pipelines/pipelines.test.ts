@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { createCluster } from "../../shared/clusters/clusters.ts";
+import { presentSteps } from "../../shared/presenters/readable-step.ts";
+import type { Step } from "../../shared/vocabulary.ts";
 import {
   base,
   graphqlId,
@@ -73,7 +75,7 @@ describeWorld("pipelines", openApi, (api) => {
       badge_url: `${new URL(webBase).origin}/badges/${id}.svg`,
       env: {},
       configuration: null,
-      steps,
+      steps: presentSteps(steps),
       scheduled_builds_count: 0,
       running_builds_count: 0,
       scheduled_jobs_count: 0,
@@ -96,7 +98,7 @@ describeWorld("pipelines", openApi, (api) => {
 
       const slug = name.toLowerCase().replaceAll(" ", "-");
       assert.deepEqual([status, body.slug, body.default_branch], [201, slug, "main"]);
-      assert.deepEqual(body.steps, [{ command: "a" }, { command: "b", agents: {} }]);
+      assert.deepEqual(body.steps, presentSteps([{ command: "a" }, { command: "b", agents: {} }]));
     }
   });
 
@@ -105,30 +107,32 @@ describeWorld("pipelines", openApi, (api) => {
     const sent = { type: "script", command: "a", artifact_paths: "", branch_configuration: "", env: null };
     const steps = [
       { ...sent, name: "Test", agent_query_rules: [`queue=${key}`], timeout_in_minutes: 0 },
-      { ...sent, name: "Other", label: "Label wins", agent_query_rules: [] },
+      { ...sent, name: "Other", agent_query_rules: [] },
       { command: "b", agents: { queue: key }, agent_query_rules: [`queue=${key}`, "queue="] },
     ];
 
     const { status, body } = await create({ steps });
 
     assert.equal(status, 201);
-    assert.deepEqual(body.steps, [
+    const stored = [
       { command: "a", label: "Test", agents: { queue: key } },
-      { command: "a", label: "Label wins" },
+      { command: "a", label: "Other" },
       { command: "b", agents: { queue: key } },
-    ]);
+    ];
+    assert.deepEqual(body.steps, presentSteps(stored));
     assert.deepEqual((await update(body.slug, { steps })).body.steps, body.steps);
     for (const rule of ["os=linux", "default", "QUEUE=default"]) {
       const { body } = await create({ steps: [{ command: "a", agent_query_rules: [rule] }] });
       const [name = "", value = "*"] = rule.split("=");
-      assert.deepEqual(body.steps, [{ command: "a", agents: { [name]: value } }]);
+      assert.deepEqual(body.steps, presentSteps([{ command: "a", agents: { [name]: value } }]));
     }
     for (const agent_query_rules of [7, [1], {}]) {
       const notRules = "Step agent_query_rules must be a list such as queue=default";
       await invalid(create({ steps: [{ command: "a", agent_query_rules }] }), notRules);
     }
     const two = { command: "a", agents: { queue: "default" }, agent_query_rules: [`queue=${key}`] };
-    await invalid(create({ steps: [two] }), "agents: Step names more than one queue");
+    const differ = "steps[0]: agents and agent_query_rules differ: give one of them";
+    await invalid(create({ steps: [two] }), differ);
     const nowhere = { command: "a", agent_query_rules: ["queue=nope"] };
     await invalid(create({ steps: [nowhere] }), "Steps name the queue nope, which the cluster does not have");
   });
@@ -221,7 +225,10 @@ describeWorld("pipelines", openApi, (api) => {
     const { services } = api.world;
     const { pipelines } = services.db.tables;
     const rows = await services.db.select().from(pipelines);
-    assert.deepEqual(rows.find(({ id }) => id === body.id)?.steps, body.steps);
+    assert.deepEqual(rows.find(({ id }) => id === body.id)?.steps, [
+      { command: "a" },
+      { command: "b", agents: {} },
+    ]);
   });
 
   it("POST takes the cluster of an organization that has one only", async () => {
@@ -272,7 +279,7 @@ describeWorld("pipelines", openApi, (api) => {
   it("trims names and keeps the white space of commands", async () => {
     const name = unique("Spaced out");
     const { body } = await create({ name: `\n ${name}  `, steps: [{ command: " make\n" }] });
-    assert.deepEqual([body.name, body.steps], [name, [{ command: " make\n" }]]);
+    assert.deepEqual([body.name, body.steps], [name, presentSteps([{ command: " make\n" }])]);
     const longest = "n".repeat(100);
     assert.equal((await update(body.slug, { name: ` ${longest}\t` })).body.name, longest);
   });
@@ -321,12 +328,17 @@ describeWorld("pipelines", openApi, (api) => {
 
     const { body } = await update(slug, { steps });
 
-    assert.deepEqual(body.steps, [
+    const { cache, ...members } = build;
+    const stored: Step[] = [
       {
         type: "group",
         label: "All",
         key: "all",
-        steps: [build, { type: "wait" }, { ...onQueues([key]), matrix: { setup: [key] } }],
+        steps: [
+          { ...members, others: { cache } },
+          { type: "wait" },
+          { ...onQueues([key]), matrix: { setup: [key] } },
+        ],
       },
       {
         command: "b",
@@ -334,7 +346,8 @@ describeWorld("pipelines", openApi, (api) => {
         if: 'build.branch == "main"',
         agents: { os: "linux", gpu: "*" },
       },
-    ]);
+    ];
+    assert.deepEqual(body.steps, presentSteps(stored));
     assert.deepEqual((await update(slug, { steps: body.steps })).body.steps, body.steps);
     await invalid(
       update(slug, { steps: [{ group: "All", steps: [onQueues([key, "nope"])] }] }),
@@ -401,7 +414,10 @@ describeWorld("pipelines", openApi, (api) => {
       const all = await update(made.slug, change, method);
 
       assert.deepEqual([none.status, none.body], [200, made]);
-      assert.deepEqual([all.status, all.body], [200, { ...made, ...change }]);
+      assert.deepEqual(
+        [all.status, all.body],
+        [200, { ...made, ...change, steps: presentSteps(change.steps) }],
+      );
       assert.deepEqual(await read(made.slug), all.body);
     });
   }
@@ -413,7 +429,7 @@ describeWorld("pipelines", openApi, (api) => {
     await invalid(update(made.slug, { cluster_id: cluster.id }), noDefault);
     const steps = [{ command: "a", agents: { queue: key } }];
     const moved = await update(made.slug, { cluster_id: cluster.id, steps });
-    assert.deepEqual(moved.body, { ...made, cluster_id: cluster.id, steps });
+    assert.deepEqual(moved.body, { ...made, cluster_id: cluster.id, steps: presentSteps(steps) });
     await invalid(update(made.slug, { steps: [{ command: "a" }] }), noDefault);
   });
 
@@ -432,7 +448,7 @@ describeWorld("pipelines", openApi, (api) => {
         update(slug, { cluster_id: cluster.id }),
       ]);
       const { cluster_id, steps } = await read(slug);
-      if (cluster_id === cluster.id) assert.deepEqual(steps, on(both));
+      if (cluster_id === cluster.id) assert.deepEqual(steps, presentSteps(on(both)));
     }
   });
 

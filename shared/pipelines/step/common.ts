@@ -23,8 +23,14 @@ function keyOf(name: string) {
   );
 }
 
-const branchesError = "Step branches must be text or a list of text";
-const branch = z.string({ error: branchesError });
+function branchPatterns(name: string) {
+  const error = `${name} must be text or a list of text`;
+  return nullable(
+    oneOf({ text: z.string({ error }), list: textList(error) }, error)
+      .transform((given) => [given].flat().join(" "))
+      .pipe(validation.text(name, maxBranchPatternsLength)),
+  );
+}
 
 /** The members of all steps. */
 export const commonMembers: Members<Omit<CommonStep, "others">> = {
@@ -48,14 +54,13 @@ export const commonMembers: Members<Omit<CommonStep, "others">> = {
     words: (condition) => `if ${condition}`,
   }),
   branches: member({
-    given: {
-      branches: nullable(
-        oneOf({ text: branch, list: textList(branchesError) }, branchesError)
-          .transform((given) => [given].flat().join(" "))
-          .pipe(validation.text("Step branches", maxBranchPatternsLength)),
-      ).meta({ description: "Patterns, parted by blanks. The step is left out on other branches" }),
-    },
-    parse: ({ branches }) => (branches?.trim() ? branches : undefined),
+    given: named(
+      ["branches", "branch_configuration"],
+      branchPatterns,
+      "Patterns, parted by blanks. The step is left out on other branches",
+    ),
+    parse: ({ branches, branch_configuration }) =>
+      [branches, branch_configuration].find((patterns) => patterns?.trim()) ?? undefined,
     stored: z.string(),
     words: (branches) => `on the branches ${branches}`,
   }),

@@ -48,7 +48,7 @@ const commandObject = z
       ...parseMembers(commandMembers as never, given),
       ...othersOf(given, commandObject),
     };
-    refuseBoth(step, context, ["if", "branches"]);
+    refuseBranches(step, context, given);
     refuseBoth(step, context, ["parallelism", "matrix"]);
     refuseAlone(step, context, ["concurrency", "concurrency_group"]);
     refuseAlone(step, context, ["concurrency_group", "concurrency"]);
@@ -74,7 +74,7 @@ const waitObject = z
       ...parseMembers<object>(waitMembers as never, given),
       ...othersOf(given, waitObject),
     };
-    refuseBoth(step, context, ["if", "branches"]);
+    refuseBranches(step, context, given);
     return step;
   });
 
@@ -88,7 +88,7 @@ function manualObject(type: ManualType) {
         ...parseMembers<object>(members as never, given),
         ...othersOf(given, object),
       };
-      refuseBoth(step, context, ["if", "branches"]);
+      refuseBranches(step, context, given);
       return step;
     });
   return object;
@@ -107,7 +107,7 @@ const triggerObject = z
     };
     if (step.trigger === undefined)
       context.addIssue({ code: "custom", message: "Step trigger can't be blank", path: ["trigger"] });
-    refuseBoth(step, context, ["if", "branches"]);
+    refuseBranches(step, context, given);
     return step;
   });
 
@@ -160,7 +160,7 @@ const groupObject = z
       steps: given.steps ?? [],
       ...othersOf(given, groupObject),
     };
-    refuseBoth(step, context, ["if", "branches"]);
+    refuseBranches(step, context, given);
     return step;
   });
 
@@ -206,6 +206,13 @@ function hasCommand({ type, command, commands, plugins = [] }: Given): boolean {
 function refuseBoth(step: object, context: Context, [one, other]: [string, string]): void {
   if (one in step && other in step)
     context.addIssue({ code: "custom", message: `Step cannot have both ${one} and ${other}`, path: [other] });
+}
+
+/** The step would run on branches that one of its members leaves out. */
+function refuseBranches(step: object, context: Context, { branches, branch_configuration }: Given): void {
+  refuseBoth(step, context, ["if", "branches"]);
+  if (branches && branch_configuration && branches !== branch_configuration)
+    refuseBoth({ branches, branch_configuration }, context, ["branches", "branch_configuration"]);
 }
 
 function refuseAlone(step: object, context: Context, [one, other]: [string, string]): void {

@@ -3,7 +3,7 @@ import { record } from "../../collections.ts";
 import type { TriggerOptions, TriggerStep } from "../../vocabulary.ts";
 import { environmentSchema } from "../environment.ts";
 import { commonMembers, parallelism, skip } from "./common.ts";
-import { type Members, member } from "./declaration.ts";
+import { type Members, member, named } from "./declaration.ts";
 import { softFail } from "./failures.ts";
 import { nullable, optionalText, scalarsToText, text, truth } from "./forms.ts";
 
@@ -22,13 +22,15 @@ const metaData = z.preprocess(
   }).refine((given) => !Object.hasOwn(given, ""), "Step build.meta_data cannot have a blank key"),
 );
 
+const buildPart = (name: string) => optionalText(name, 1000);
+
 const givenBuild = nullable(
   z
     .object(
       {
         message: optionalText("Step build.message", 10_000),
-        commit: optionalText("Step build.commit", 1000).meta({ description: "Default: HEAD" }),
-        branch: optionalText("Step build.branch", 1000).meta({
+        commit: buildPart("Step build.commit").meta({ description: "Default: HEAD" }),
+        branch: buildPart("Step build.branch").meta({
           description: "Default: the default branch of the pipeline",
         }),
         env: nullable(z.preprocess(scalarsToText, environmentSchema("Step build.env"))),
@@ -46,14 +48,24 @@ const variables = z.record(z.string(), z.string()).optional();
 
 export const triggerMembers: Members<Omit<TriggerStep, "type" | "others">> = {
   trigger: member({
-    given: {
-      trigger: optionalText("Step trigger", maxSlugLength).meta({ description: "The slug of the pipeline" }),
-    },
+    given: named(
+      ["trigger", "pipeline", "trigger_project_slug"],
+      (name) => optionalText(name, maxSlugLength),
+      "The slug of the pipeline",
+    ),
     stored: z.string(),
   }),
   ...commonMembers,
   build: member({
-    given: { build: givenBuild.meta({ description: "The build that the step makes" }) },
+    given: {
+      build: givenBuild.meta({ description: "The build that the step makes" }),
+      trigger_commit: buildPart("Step trigger_commit").meta({ description: "The commit of build" }),
+      trigger_branch: buildPart("Step trigger_branch").meta({ description: "The branch of build" }),
+    },
+    parse: ({ build, trigger_commit: commit, trigger_branch: branch }) => {
+      const made = { ...(commit && { commit }), ...(branch && { branch }), ...build };
+      return Object.keys(made).length > 0 ? made : undefined;
+    },
     stored: z.object({
       message: z.string().optional(),
       commit: z.string().optional(),
@@ -63,12 +75,12 @@ export const triggerMembers: Members<Omit<TriggerStep, "type" | "others">> = {
     }),
   }),
   async: member({
-    given: {
-      async: truth("Step async").meta({
-        description: "The step passes once the build exists, and does not wait for its end",
-      }),
-    },
-    parse: ({ async }) => async || undefined,
+    given: named(
+      ["async", "trigger_async"],
+      (name) => truth(name),
+      "The step passes once the build exists, and does not wait for its end",
+    ),
+    parse: ({ async, trigger_async }) => (async ?? trigger_async) || undefined,
     stored: z.boolean(),
     words: () => "without waiting for its end",
   }),
