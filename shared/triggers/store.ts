@@ -117,7 +117,9 @@ export async function listTriggersOfPipeline(db: Db | Tx, pipelineId: string): P
 }
 
 /** A trigger as lists show it: without its filter, its variables and its secret. */
-export type ListedTrigger = Omit<Trigger, "filter" | "environmentSealed" | "secretSealed" | "tokenSealed">;
+export type ListedTrigger = Omit<Trigger, "filter" | "environmentSealed" | "secretSealed" | "tokenSealed"> & {
+  hasSecret: boolean;
+};
 
 /** Newest first. */
 export async function listTriggersInBrief(
@@ -129,7 +131,7 @@ export async function listTriggersInBrief(
   const columns = getTableColumns(triggers);
   const { filter: _, environmentSealed: __, secretSealed: ___, tokenSealed: ____, ...facts } = columns;
   return db
-    .select(facts)
+    .select({ ...facts, hasSecret: sql`${triggers.secretSealed} is not null`.mapWith(Boolean) })
     .from(triggers)
     .where(and(eq(triggers.pipelineId, pipelineId), isListed(db)))
     .orderBy(desc(triggers.id))

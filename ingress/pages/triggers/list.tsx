@@ -2,7 +2,7 @@ import { patterns } from "../../../shared/paths.ts";
 import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { ListedTrigger } from "../../../shared/triggers/store.ts";
-import { typeOfTrigger } from "../../../shared/triggers/types.ts";
+import { type TriggerType, typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { pipelinePath } from "../address/pipeline.ts";
 import { triggerPath } from "../address/trigger.ts";
 import { type Series, sumOf } from "../charts/bars.ts";
@@ -57,7 +57,7 @@ export const triggersPage = memberPage(async (services, request) => {
               <Row
                 key={trigger.id}
                 trigger={trigger}
-                type={typeOfTrigger(config.issueTracker, trigger).title}
+                type={typeOfTrigger(config.issueTracker, trigger)}
                 path={triggerPath(request, trigger)}
                 lastDelivery={lastDeliveries.get(trigger.id)}
                 series={seriesOf(trigger)}
@@ -78,7 +78,7 @@ function Row({
   series,
 }: {
   trigger: ListedTrigger;
-  type: string;
+  type: TriggerType;
   path: string;
   lastDelivery: Delivery | undefined;
   series: Series[];
@@ -87,10 +87,16 @@ function Row({
     <tr>
       <th scope="row" class="described">
         <a href={path}>{trigger.label}</a>
-        <span class="quiet">{type}</span>
+        <span class="quiet">{type.title}</span>
       </th>
       <td>
         <State state={trigger.enabled ? "enabled" : "disabled"} />
+        {isUnverified(trigger, type) && (
+          <>
+            {" "}
+            <State state="not verified" kind="paused" />
+          </>
+        )}
       </td>
       <td>
         {lastDelivery ? (
@@ -110,6 +116,11 @@ function Row({
       </td>
     </tr>
   );
+}
+
+/** Its sender could sign deliveries, and nobody checks. */
+function isUnverified({ hasSecret }: ListedTrigger, { signatures, isConfigurable }: TriggerType): boolean {
+  return signatures.length > 0 && !isConfigurable && !hasSecret;
 }
 
 function Week({ series }: { series: Series[] }) {

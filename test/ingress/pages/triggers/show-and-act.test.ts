@@ -31,8 +31,14 @@ describeWorld("the pages of triggers", startTriggerPages, (pages) => {
       await buildWebhook(pages, hook.path, "{}");
       await post(pages.url + hook.path, "{}");
 
-      const [off = "", issues = ""] = (await pages.member.get(path)).text.split("<tr>").slice(2);
+      const secret = "a secret of the sender";
+      await pages.acme.trigger({ type: "linear", label: "Signed", secret }, "listed");
 
+      const [signed = "", off = "", issues = ""] = (await pages.member.get(path)).text.split("<tr>").slice(2);
+
+      assert.match(issues, />not verified</);
+      assert.doesNotMatch(signed, /not verified/);
+      assert.doesNotMatch(off, /not verified/, "a webhook has no signature");
       assert.match(issues, new RegExp(`href="${path}/${hook.id}">Issues</a>`));
       assert.match(issues, />Linear<.*>enabled<.*<time [^>]*>just now<.*in process/s);
       assert.ok(issues.includes(`…${hook.tokenHint}`));
