@@ -45,7 +45,7 @@ export function Head({ within, role, memberships = [], visitor }: HeadProps) {
         class="brand"
         href={within ? pathTo(patterns.organizationPage, { org: within.organization.slug }) : patterns.home}
       >
-        <img src={assetPath("icon.svg")} alt="Signalbox" width="24" height="24" />
+        <img src={assetPath("icon.svg")} alt={within ? "Signalbox" : ""} width="24" height="24" />
         {!within && "Signalbox"}
       </a>
       {within && <OfOrganization within={within} role={role} memberships={memberships} />}

@@ -12,7 +12,7 @@ export function Table({
 }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrolling area
-    <section class="table" aria-label={caption} tabIndex={0}>
+    <section class="table" aria-label={`Table: ${caption}`} tabIndex={0}>
       <table>
         <caption class="hidden">{caption}</caption>
         <thead>
