@@ -61,7 +61,7 @@ export const outboxPage = adminPage(async ({ db }, request) => {
         {list.rows.length === 0 ? (
           <p class="empty">{stateWords[state].empty}</p>
         ) : (
-          <Table caption="Messages" columns={["Message", "To", "Last answer", "Next try", ""]}>
+          <Table caption="Messages" columns={["Message", "To", "Last answer", "Next try", "Actions"]}>
             {list.rows.map((message) => (
               <Row key={message.id} message={message} org={org} />
             ))}
