@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { isMap } from "../collections.ts";
 import { stripControls } from "../control-characters.ts";
 import { toStorable } from "../validation.ts";
-import type { ReadRepository } from "./happened.ts";
+import type { Person, ReadRepository } from "./happened.ts";
 
 // The names that payloads bring. All of them reach agents, and some of them commands of git.
 
@@ -35,14 +36,16 @@ export function isCloneAddress(address: string): boolean {
   );
 }
 
-/** A name of a repository: the path of it at its host, or an address. Others count as absent. */
-const repositoryName = z.string().min(1).max(maxAddressLength).nullish().catch(null);
-
-/** Reads the names that an object in a payload has for its repository. */
+/** Reads the names that an object in a payload has for its repository: paths at its host, or addresses. */
 export function namesIn(object: string, members: readonly string[]): ReadRepository {
-  const names = z.object(Object.fromEntries(members.map((member) => [member, repositoryName])));
-  const payload = z.object({ [object]: names });
-  return (body) => Object.values(payload.safeParse(body).data?.[object] ?? {}).flatMap((name) => name ?? []);
+  return (body) => {
+    const names = isMap(body) ? body[object] : undefined;
+    return isMap(names) ? members.map((member) => names[member]).filter(isRepositoryName) : [];
+  };
+}
+
+function isRepositoryName(name: unknown): name is string {
+  return typeof name === "string" && name !== "" && name.length <= maxAddressLength;
 }
 
 function isPage(address: string): boolean {
@@ -80,26 +83,27 @@ function cleanLine(text: string, maxLength: number): string {
 }
 
 export const title = line(maxTitleLength);
-const shortText = line(maxPersonLength);
+const givenText = z.string().nullish();
 
 /** Somebody of whom hosts say some of these. */
 export const person = z
-  .object({ name: shortText, email: shortText, username: shortText })
-  .partial()
+  .object({ name: givenText, email: givenText, username: givenText })
   .nullish()
   .transform((given) => toPerson(given ?? {}));
 
+type Given<Value> = { [Member in keyof Value]?: Value[Member] | null | undefined };
+
 /** Cuts what is long. Null if nothing is known. */
-export function toPerson(given: {
-  name?: string | null | undefined;
-  email?: string | null | undefined;
-  username?: string | null | undefined;
-}): { name?: string; email?: string; username?: string } | null {
-  const known = Object.entries(given)
-    .map(([name, value]) => [name, cleanLine(value ?? "", maxPersonLength)])
-    .filter(([, value]) => value !== "");
-  return known.length > 0 ? Object.fromEntries(known) : null;
+export function toPerson(given: Given<Person>): Person | null {
+  const known: Person = {};
+  for (const member of personMembers) {
+    const text = cleanLine(given[member] ?? "", maxPersonLength);
+    if (text !== "") known[member] = text;
+  }
+  return Object.keys(known).length > 0 ? known : null;
 }
+
+const personMembers = ["name", "email", "username"] as const satisfies (keyof Person)[];
 
 /** Names of owners at hosts, of which forks' branches get a prefix: others are left out. */
 export function isOwnerName(name: string): boolean {

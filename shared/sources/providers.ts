@@ -116,14 +116,15 @@ export function readEvent(triggerType: string, event: string, body: unknown): Re
 /**
  * Says if a host means a repository by these names. Paths alone are compared: a host may have several names and ports.
  * None of the hosts tells letters' cases apart.
+ * @param path of the repository, by `pathOf`
  * @param names as hosts write them. One with a slash at its beginning is the end of a path
  */
-export function isRepository(address: string, names: string[]): boolean {
-  const path = pathOf(address)?.toLowerCase();
+export function isRepository(path: string | undefined, names: string[]): boolean {
   if (path === undefined) return false;
+  const own = path.toLowerCase();
   return names.some((name) => {
     const named = (pathOf(name) ?? name).toLowerCase();
-    return name.startsWith("/") ? `/${path}`.endsWith(named) : path === named;
+    return name.startsWith("/") ? `/${own}`.endsWith(named) : own === named;
   });
 }
 
@@ -136,6 +137,7 @@ export function hostOf(repository: string): string | undefined {
 
 /** The path of a repository at its host, without `.git`: `acme/app`. */
 export function pathOf(repository: string): string | undefined {
+  if (!repository.includes(":")) return undefined;
   const scp = /^(?:[\w.-]+@)?[A-Za-z0-9][\w.-]*:(?!\/\/)(.+)$/.exec(repository);
   const path = scp?.[1] ?? URL.parse(repository)?.pathname;
   return path?.replace(/^\/+|\/+$|\.git\/*$/g, "") || undefined;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { eq } from "drizzle-orm";
-import { isRepository, providers, readEvent } from "../../shared/sources/providers.ts";
+import { isRepository, pathOf, providers, readEvent } from "../../shared/sources/providers.ts";
 import { describeWorld } from "../helpers/databases.ts";
 import { githubGroup, githubPush, githubRequest } from "./github-payloads.ts";
 import { openHostWorld, type Provider } from "./host-world.ts";
@@ -80,7 +80,7 @@ describe("the repository of an event", () => {
     it(`is ${expected ? "" : "not "}${address} for ${type} ${event}`, () => {
       const reading = readEvent(type, event, body);
       if ("problem" in reading) assert.fail(reading.problem);
-      assert.equal(isRepository(address, reading.repository), expected);
+      assert.equal(isRepository(pathOf(address), reading.repository), expected);
     });
 
   it("is named by each event that makes builds, else the event is not understood", () => {

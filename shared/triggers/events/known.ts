@@ -28,18 +28,15 @@ export interface Made {
 
 interface KnownOptions {
   tx: Tx;
-  services: Services;
-  event: { pipeline: Pipeline; report: { deliveryId: string; trigger: Trigger } };
-  findCreator: FindCreator;
+  pipeline: Pipeline;
   open: OpenRequests;
   made: readonly Made[];
   isAsked: boolean;
 }
 
-/** The answers that decisions about an event of a pipeline need. */
-export function knownOf(options: KnownOptions): Known {
-  const { event, open, isAsked } = options;
-  const { pipeline } = event;
+/** The answers that decisions about all events of a pipeline need. */
+export function knownOfPipeline(options: KnownOptions): Omit<Known, "passesFilter"> {
+  const { pipeline, open, isAsked } = options;
   const settings = withDefaults(pipeline.providerSettings ?? {});
   return {
     settings,
@@ -48,7 +45,6 @@ export function knownOf(options: KnownOptions): Known {
     buildsBranch: (branch) => buildsBranch(pipeline, branch),
     matchesRequestFilter: (branch) =>
       matchesBranch(settings.pull_request_branch_filter_configuration ?? "", branch),
-    passesFilter: (build) => passesFilter(options, settings, build),
     hasBuild: (of) => hasBuild(options, of),
     openRequestOf: (branch) => open.find(pipeline.id, branch),
   };
@@ -64,7 +60,7 @@ export function buildsBranch(
 
 /** A fork's build ran without secrets, so that it does not stand for one of ours. */
 async function hasBuild(
-  { tx, event: { pipeline }, made }: KnownOptions,
+  { tx, pipeline, made }: KnownOptions,
   { commit, branch, isFork }: Parameters<Known["hasBuild"]>[0],
 ): Promise<boolean> {
   const isMeant = (build: { branch: string; isFork: boolean }) =>
@@ -77,12 +73,20 @@ async function hasBuild(
   return built.some((build) => isMeant({ branch: build.branch, isFork: isOfFork(build) }));
 }
 
-/** A condition that cannot be evaluated leaves the build out. */
-async function passesFilter(
-  { tx, services, event: { pipeline, report }, findCreator }: KnownOptions,
-  { filter_condition: text }: ProviderSettings,
+interface FilterOptions {
+  tx: Tx;
+  services: Services;
+  event: { pipeline: Pipeline; report: { deliveryId: string; trigger: Trigger } };
+  findCreator: FindCreator;
+  settings: ProviderSettings;
+}
+
+/** Evaluates the filter condition of a pipeline's provider. One that cannot be evaluated leaves the build out. */
+export async function passesFilter(
+  { tx, services, event: { pipeline, report }, findCreator, settings }: FilterOptions,
   wanted: WantedBuild,
 ): Promise<boolean> {
+  const { filter_condition: text } = settings;
   if (text === null || text.trim() === "") return true;
   const parsed = parseCondition(text, namesInSteps);
   if ("problem" in parsed) return false;

@@ -7,13 +7,13 @@ import { lockPipelines, type Pipeline } from "../../pipelines/store.ts";
 import type { Services } from "../../services/services.ts";
 import { type Decision, decide } from "../../sources/decide.ts";
 import type { Happened, Reading } from "../../sources/happened.ts";
-import { isRepository } from "../../sources/providers.ts";
+import { isRepository, pathOf } from "../../sources/providers.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
 import { planBuild } from "../columns.ts";
 import type { Trigger } from "../store.ts";
 import { type FindCreator, readCreators } from "./creators.ts";
 import { factsOf } from "./facts.ts";
-import { buildsBranch, knownOf, type Made } from "./known.ts";
+import { buildsBranch, knownOfPipeline, type Made, passesFilter } from "./known.ts";
 import { OpenRequests } from "./open-requests.ts";
 
 /** A delivery of a provider, read. */
@@ -62,10 +62,13 @@ export async function planEvents(
 ): Promise<Map<string, Plan>> {
   if (reports.length === 0) return new Map();
   const pipelines = new Map((await lockPipelines(tx, pipelineIds)).map((each) => [each.id, each]));
+  const pathOfPipeline = new Map(
+    [...pipelines].map(([id, { repository }]) => [id, pathOf(repository ?? "")] as const),
+  );
   const events = reports.flatMap((report): Event[] => {
     const { reading } = report;
     const pipeline = pipelines.get(report.trigger.pipelineId);
-    if (!pipeline || "problem" in reading || isOfOther(pipeline, reading)) return [];
+    if (!pipeline || "problem" in reading || isOfOther(pathOfPipeline.get(pipeline.id), reading)) return [];
     return [{ report, pipeline, happened: reading.happened }];
   });
   const eventOf = new Map(events.map((event) => [event.report, event]));
@@ -80,6 +83,11 @@ export async function planEvents(
     ),
   );
   const made: Made[] = [];
+  const knownOf = new Map(
+    [...pipelines].map(
+      ([id, pipeline]) => [id, knownOfPipeline({ tx, pipeline, open, made, isAsked })] as const,
+    ),
+  );
   const plans = new Map<string, Plan>();
   for (const report of reports) {
     const event = eventOf.get(report);
@@ -88,9 +96,14 @@ export async function planEvents(
       continue;
     }
     const { pipeline, happened } = event;
-    const known = knownOf({ tx, services, event: { pipeline, report }, findCreator, open, made, isAsked });
+    const known = knownOf.get(pipeline.id) as ReturnType<typeof knownOfPipeline>;
+    const filter = { tx, services, event: { pipeline, report }, findCreator, settings: known.settings };
     open.note(pipeline.id, happened, timeOfId(report.deliveryId));
-    const plan = planOf(event, await decide(happened, known), findCreator);
+    const plan = planOf(
+      event,
+      await decide(happened, { ...known, passesFilter: (build) => passesFilter(filter, build) }),
+      findCreator,
+    );
     for (const { branch, commit, options } of plan.requests)
       made.push({ pipelineId: pipeline.id, branch, commit, isFork: isOfFork({ options: options ?? null }) });
     plans.set(report.deliveryId, plan);
@@ -111,10 +124,10 @@ function outcomeWithout(pipelines: Map<string, Pipeline>, { trigger, reading }: 
 
 /** A webhook of a group or a whole host reports all repositories there. */
 function isOfOther(
-  { repository }: Pipeline,
+  path: string | undefined,
   { happened, repository: names }: Extract<Reading, { happened: Happened }>,
 ): boolean {
-  return happened.type !== "other" && !isRepository(repository ?? "", names);
+  return happened.type !== "other" && !isRepository(path, names);
 }
 
 function planOf({ report, pipeline }: Event, decisions: Decision[], findCreator: FindCreator): Plan {
