@@ -38,6 +38,9 @@ export function newIds(now: Date, count: number): string[] {
 /** Greater than every id. */
 export const idAboveAll = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
+/** Less than every id. */
+export const idBelowAll = "00000000-0000-0000-0000-000000000000";
+
 /** Returns the smallest id of this time: older ids sort before it. */
 export function lowestIdAt(time: Date): string {
   const hex = time.getTime().toString(16).padStart(12, "0");

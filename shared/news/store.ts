@@ -1,7 +1,8 @@
 import { and, asc, eq, gt, isNotNull, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { isOneOf, prepared } from "../db/prepared.ts";
+import { isOneOf, prepared, preparedRow } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
+import { idBelowAll } from "../ids.ts";
 
 export type News = Tables["news"]["$inferSelect"];
 
@@ -10,19 +11,19 @@ export async function insertNews(tx: Tx, rows: News[]): Promise<void> {
 }
 
 /** Finds the next organization that has news. */
-export async function findNextOwner(
-  db: Db,
-  after: string | undefined,
-): Promise<Pick<News, "organizationId"> | undefined> {
+export function findNextOwner(db: Db, after = idBelowAll): Promise<Pick<News, "organizationId"> | undefined> {
+  return nextOwner(db, { after });
+}
+
+const nextOwner = preparedRow<{ after: string }, Pick<News, "organizationId">, Db>((db) => {
   const { organizationId } = db.tables.news;
-  const [next] = await db
+  return db
     .select({ organizationId })
     .from(db.tables.news)
-    .where(after === undefined ? undefined : gt(organizationId, after))
+    .where(gt(organizationId, sql.placeholder("after")))
     .orderBy(asc(organizationId))
     .limit(1);
-  return next;
-}
+});
 
 /** News of an organization, oldest first. */
 export const listNews = prepared<{ organizationId: string; limit: number }, News, Tx>((tx) => {

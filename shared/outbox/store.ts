@@ -1,9 +1,10 @@
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import type { AnySQLiteColumn, SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Tx } from "../db/database.ts";
-import { prepared, preparedRow, valueFor } from "../db/prepared.ts";
+import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import { publishAfterCommit } from "../db/transaction-guard.ts";
+import { idBelowAll } from "../ids.ts";
 import type { Message } from "./kind.ts";
 
 export type Receiver = Tables["outboxReceivers"]["$inferSelect"];
@@ -52,47 +53,53 @@ export async function insertMessages(tx: Tx, rows: Message[]): Promise<void> {
 }
 
 /** Finds the next organization that has receivers with messages, due or not. */
-export async function findNextOwner(
+export function findNextOwner(
   db: Db,
-  after: string | undefined,
+  after = idBelowAll,
 ): Promise<Pick<Receiver, "organizationId"> | undefined> {
-  const { outboxReceivers } = db.tables;
-  const { organizationId } = outboxReceivers;
-  const [next] = await db
+  return nextOwner(db, { after });
+}
+
+const nextOwner = preparedRow<{ after: string }, Pick<Receiver, "organizationId">, Db>((db) => {
+  const { organizationId } = db.tables.outboxReceivers;
+  return db
     .select({ organizationId })
-    .from(outboxReceivers)
-    .where(after === undefined ? undefined : gt(organizationId, after))
+    .from(db.tables.outboxReceivers)
+    .where(gt(organizationId, sql.placeholder("after")))
     .orderBy(asc(organizationId))
     .limit(1);
-  return next;
-}
+});
 
 /** Receivers of an organization that are due and that no process has, those that wait longest first. */
 export function listDueReceivers(
   db: Db,
   {
-    organizationId,
-    now,
     isFailing,
-    limit,
+    ...which
   }: Pick<Receiver, "organizationId"> & { now: Date; isFailing: boolean; limit: number },
-): Promise<Receiver[]> {
-  const { outboxReceivers: table } = db.tables;
-  return db
-    .select()
-    .from(table)
-    .where(
-      and(
-        eq(table.organizationId, organizationId),
-        isDue(table, now),
-        isFailing ? gt(table.failures, 0) : eq(table.failures, 0),
-      ),
-    )
-    .orderBy(asc(table.dueAt))
-    .limit(limit);
+): PromiseLike<Receiver[]> {
+  return isFailing ? dueReceivers.failing(db, which) : dueReceivers.sound(db, which);
 }
 
-function isDue({ dueAt, takenUntil }: Tables["outboxReceivers"], now: Date | SQL): SQL | undefined {
+const dueReceivers = {
+  failing: prepareDueReceivers(({ failures }) => gt(failures, 0)),
+  sound: prepareDueReceivers(({ failures }) => eq(failures, 0)),
+};
+
+function prepareDueReceivers(isMeant: (table: Tables["outboxReceivers"]) => SQL) {
+  return prepared<Pick<Receiver, "organizationId"> & { now: Date; limit: number }, Receiver, Db>((db) => {
+    const { outboxReceivers: table } = db.tables;
+    const isOfOwner = eq(table.organizationId, sql.placeholder("organizationId"));
+    return db
+      .select()
+      .from(table)
+      .where(and(isOfOwner, isDue(table, valueFor(table.dueAt, "now")), isMeant(table)))
+      .orderBy(asc(table.dueAt))
+      .limit(sql.placeholder("limit"));
+  });
+}
+
+function isDue({ dueAt, takenUntil }: Tables["outboxReceivers"], now: SQL): SQL | undefined {
   return and(lte(dueAt, now), or(isNull(takenUntil), lte(takenUntil, now)));
 }
 
@@ -225,18 +232,29 @@ const maxForgotten = 100;
 
 /** Forgets the requests of a service that were sent before its last ones. */
 export async function forgetOldRequests(tx: Tx, serviceId: string, kept: number): Promise<void> {
+  const older = await sentBefore(tx, { serviceId, kept });
+  if (older.length > 0) await forgetRequests(tx, { ids: older.map(({ id }) => id) });
+}
+
+const sentBefore = prepared<{ serviceId: string; kept: number }, Pick<Message, "id">, Tx>((tx) => {
   const { outbox } = tx.tables;
-  const older = await tx
+  return tx
     .select({ id: outbox.id })
     .from(outbox)
-    .where(eq(outbox.serviceId, serviceId))
+    .where(eq(outbox.serviceId, sql.placeholder("serviceId")))
     .orderBy(desc(outbox.id))
-    .offset(kept)
+    .offset(sql.placeholder("kept"))
     .limit(maxForgotten);
-  const ids = older.map(({ id }) => id);
-  const isSent = and(inArray(outbox.id, ids), eq(outbox.state, "sent"), isNotNull(outbox.request));
-  if (ids.length > 0) await tx.update(outbox).set({ request: null }).where(isSent);
-}
+});
+
+const forgetRequests = prepared<{ ids: string[] }, Pick<Message, "id">, Tx>((tx) => {
+  const { outbox } = tx.tables;
+  return tx
+    .update(outbox)
+    .set({ request: null })
+    .where(and(isOneOf(outbox.id, "ids"), eq(outbox.state, "sent"), isNotNull(outbox.request)))
+    .returning({ id: outbox.id });
+});
 
 /** @returns the number deleted */
 export async function deleteMessagesBefore(tx: Tx, time: Date, limit: number): Promise<number> {

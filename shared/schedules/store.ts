@@ -3,6 +3,7 @@ import type { Db, Reader, Tx } from "../db/database.ts";
 import { capTotal, countUpTo, type ListedRows, type ListPage, listedRows } from "../db/list-page.ts";
 import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
+import { idBelowAll } from "../ids.ts";
 
 export type Schedule = Tables["schedules"]["$inferSelect"];
 
@@ -65,15 +66,13 @@ export async function deleteScheduleIfPresent(tx: Tx, id: string): Promise<boole
   return deleted.length > 0;
 }
 
-const lowestId = "00000000-0000-0000-0000-000000000000";
-
 /** The next organization whose schedules are due or will be. */
 export async function findNextOwner(
   db: Db,
   after: string | undefined,
 ): Promise<{ organizationId: string } | undefined> {
   const { organizationId, nextBuildAt } = db.tables.schedules;
-  const isNext = gt(organizationId, after ?? lowestId);
+  const isNext = gt(organizationId, after ?? idBelowAll);
   const [next] = await db
     .select({ organizationId })
     .from(db.tables.schedules)

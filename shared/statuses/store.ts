@@ -16,7 +16,7 @@ import type { Worked } from "../builds/rows/work.ts";
 import { receiverOf, receiversOf } from "../connections/receivers.ts";
 import type { Connection } from "../connections/store.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { isOneOf, prepared } from "../db/prepared.ts";
+import { isOneOf, prepared, preparedRow } from "../db/prepared.ts";
 import { hasText } from "../db/schema/builds.ts";
 import type { Tables } from "../db/schema.ts";
 import { beginsWith } from "../outbox/store.ts";
@@ -129,11 +129,7 @@ export async function mendConnectionIfFailing(
   receiver: string,
 ): Promise<void> {
   const { repositoryConnections: connections, outboxReceivers } = tx.tables;
-  const [failing] = await tx
-    .select({ id: connections.id })
-    .from(connections)
-    .where(and(eq(connections.id, connection.id), isNotNull(connections.failingSince)));
-  if (!failing) return;
+  if (!(await findIfFailing(tx, { id: connection.id }))) return;
   const others = await tx
     .select({ receiver: outboxReceivers.receiver })
     .from(outboxReceivers)
@@ -142,6 +138,14 @@ export async function mendConnectionIfFailing(
   if (others.length > 0) return;
   await tx.update(connections).set({ failingSince: null }).where(eq(connections.id, connection.id));
 }
+
+const findIfFailing = preparedRow<{ id: string }, Pick<Connection, "id">, Tx>((tx) => {
+  const { id, failingSince } = tx.tables.repositoryConnections;
+  return tx
+    .select({ id })
+    .from(tx.tables.repositoryConnections)
+    .where(and(eq(id, sql.placeholder("id")), isNotNull(failingSince)));
+});
 
 /** Statuses of a pipeline that a host does not take. */
 export interface StatusFailure {
