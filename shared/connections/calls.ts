@@ -57,13 +57,14 @@ function targetOf(cipher: Services["cipher"], connection: Connection, address: s
   const api = hostApis[type];
   const repository = api.repository(pathWithin(connection, address));
   if (tokenSealed === null || repository === undefined) return undefined;
+  let headers: Record<string, string> | undefined;
   return {
     connection,
     type,
     api,
     repository,
     requestOf({ method, path, body }) {
-      const headers = api.headers(cipher.open(tokenSealed, sealedPlaces.tokenOfConnection(id)));
+      headers ??= api.headers(cipher.open(tokenSealed, sealedPlaces.tokenOfConnection(id)));
       return {
         method,
         url: apiUrlOf(connection) + path,

@@ -15,16 +15,16 @@ import { messagesOf } from "./messages.ts";
 import { isOutdated } from "./newest.ts";
 import { standingOfBuild, standingOfJobs } from "./standing.ts";
 import { failConnection, listSpokenBuilds, mendConnectionIfFailing, restConnection } from "./store.ts";
-import { contextOfStep, findShown, type Shown, type StatusTarget } from "./target.ts";
+import { contextOfStep, listShownOf, type Shown, type StatusTarget } from "./target.ts";
 
 /** Messages that show the state of builds and steps at their commit, by the token of the host's connection. */
 export const statusKind: MessageKind = {
   messagesOf,
 
-  async prepare(services, message) {
+  async prepare(services, message, turn) {
     const target = message.target as StatusTarget;
-    const [spoken] = await listSpokenBuilds(services.db, [message.buildId ?? ""]);
-    const shown = spoken && (await findShown(services, spoken));
+    const spoken = await listSpokenBuilds(services.db, [message.buildId ?? ""]);
+    const [shown] = await listShownOf(services, spoken, turn);
     if (!shown || shown.target.connection.id !== message.connectionId || !isWanted(shown, target))
       return undefined;
     const { restsUntil } = shown.target.connection;

@@ -4,6 +4,7 @@ import { findStatusTarget, type Target } from "../connections/calls.ts";
 import { receiverOf } from "../connections/receivers.ts";
 import type { Tx } from "../db/database.ts";
 import type { NewMessage } from "../outbox/kind.ts";
+import type { Turn } from "../outbox/turn.ts";
 import type { Services } from "../services/services.ts";
 import { type ProviderSettings, withDefaults } from "../sources/settings.ts";
 import { contextOfBuild, contextOfJob } from "./contexts.ts";
@@ -33,25 +34,22 @@ export interface Shown {
   target: Target;
 }
 
-/** Finds where the statuses of a build go. Undefined: nowhere, or not yet. */
-export async function findShown(
-  services: Parameters<typeof listShownOf>[0],
-  spoken: SpokenBuild,
-): Promise<Shown | undefined> {
-  return (await listShownOf(services, [spoken]))[0];
-}
-
-/** As `findShown`, of builds of one pipeline. Leaves out those whose statuses go nowhere. */
+/**
+ * Finds where the statuses of builds of one pipeline go. Leaves out those whose statuses go nowhere, or do not yet.
+ * @param turn has the connection, and its token, in common with other messages
+ */
 export async function listShownOf(
   services: Pick<Services, "cipher"> & { db: Services["db"] | Tx },
   ofPipeline: readonly SpokenBuild[],
+  turn?: Turn,
 ): Promise<Shown[]> {
   const known = ofPipeline.filter(({ build }) => isFullCommit(build.commit));
   const [first] = known;
   if (!first) return [];
   const { repository, providerSettings } = first.pipeline;
   const { organizationId } = first.build;
-  const found = await findStatusTarget(services, { organizationId, repository });
+  const find = () => findStatusTarget(services, { organizationId, repository });
+  const found = await (turn ? turn.share(`host of ${repository}`, find) : find());
   if ("reason" in found) return [];
   const settings = withDefaults(providerSettings ?? {});
   return known.map((spoken) => ({ spoken, settings, target: found.target }));
