@@ -41,7 +41,7 @@ export interface Outbox {
 
 /** The last message of a turn begins within 15 seconds, and a mail may take 30. */
 const takenMs = minuteMs;
-const messagesOfTurn = 32;
+const messagesOfTurn = 64;
 /** Of an organization: those that failed before hold no more places of it. */
 const maxFailing = 4;
 /** Of an organization, in a look. A few may be taken already. */
