@@ -58,19 +58,23 @@ export function openVisits<Next extends { organizationId: string }>(
   let last: string | undefined;
   return async (visit) => {
     const pause = openLoopPauses();
-    let first: string | undefined;
-    let mayBeginAnew = last !== undefined;
+    const begunBehind = last;
+    let isAnew = last === undefined;
     for (let visited = 0; visited < maxOwnersOfLook; ) {
       await pause();
       const next = await findNext(last);
-      if (next === undefined && !mayBeginAnew) return;
-      if (next === undefined) mayBeginAnew = false;
-      else if (next.organizationId === first) return;
-      last = next?.organizationId;
-      if (next === undefined) continue;
-      first ??= last;
+      if (next === undefined) {
+        if (isAnew) return;
+        isAnew = true;
+        last = undefined;
+        continue;
+      }
+      const { organizationId } = next;
+      const hasComeRound = isAnew && begunBehind !== undefined && organizationId >= begunBehind;
+      if (hasComeRound && organizationId !== begunBehind) return; // visited before it began anew
+      last = organizationId;
       visited++;
-      if ((await visit(next)) === "stop") return;
+      if ((await visit(next)) === "stop" || hasComeRound) return;
     }
   };
 }
