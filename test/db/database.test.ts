@@ -272,6 +272,22 @@ describe("the SQLite file", () => {
   });
 });
 
+describe("a new file of SQLite", () => {
+  it("is migrated without a word of waits, as nobody uses it yet", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-file-"));
+    const lines: string[] = [];
+
+    await migrate(`file:${folder}/new.db`, (line) => lines.push(line));
+
+    rmSync(folder, { recursive: true });
+    assert.match(lines[0] ?? "", /^0000_initial: begins/);
+    assert.deepEqual(
+      lines.filter((line) => line.includes("wait")),
+      [],
+    );
+  });
+});
+
 describe("migrations", () => {
   const journal = (dialect: string) =>
     JSON.parse(readFileSync(`shared/db/migrations/${dialect}/meta/_journal.json`, "utf8")).entries as {

@@ -68,7 +68,7 @@ function targetOf(client: Client.Database, report: Report): Target {
     async buildIndex({ name, table, text }) {
       if (client.prepare("SELECT name FROM sqlite_schema WHERE name = ?").get(name)) return;
       const rows = client.prepare(`SELECT max(rowid) FROM "${table}"`).pluck().get() as number | null;
-      report(`  builds ${name}, of up to ${(rows ?? 0).toLocaleString("en")} rows: writes wait meanwhile`);
+      if (rows) report(`  builds ${name}, of up to ${rows.toLocaleString("en")} rows: writes wait meanwhile`);
       await change([text]);
     },
   };
