@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, isNotNull } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, inArray, isNotNull } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Message } from "./kind.ts";
 import { beginsWith, type Receiver } from "./store.ts";
@@ -61,6 +61,21 @@ export async function findReceiver(
     .from(table)
     .where(and(eq(table.organizationId, organizationId), eq(table.receiver, receiver)));
   return found;
+}
+
+/** Those among receivers that have messages waiting, by their keys. */
+export async function listReceivers(
+  db: Db,
+  organizationId: string,
+  receivers: string[],
+): Promise<Map<string, Receiver>> {
+  const { outboxReceivers: table } = db.tables;
+  if (receivers.length === 0) return new Map();
+  const found = await db
+    .select()
+    .from(table)
+    .where(and(eq(table.organizationId, organizationId), inArray(table.receiver, [...new Set(receivers)])));
+  return new Map(found.map((row) => [row.receiver, row]));
 }
 
 /** The receiver that has failed for longest among those whose keys begin so. */

@@ -2,16 +2,18 @@ import { isId } from "../../../shared/ids.ts";
 import { type Message, type OpenState, openStates } from "../../../shared/outbox/kind.ts";
 import { listMessagesPage } from "../../../shared/outbox/list-store.ts";
 import { dropMessages, retryAllFailed, retryMessages } from "../../../shared/outbox/operate.ts";
+import { listReceivers } from "../../../shared/outbox/sent-store.ts";
+import type { Receiver } from "../../../shared/outbox/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import type { MessageKindName } from "../../../shared/vocabulary.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
+import { Sent } from "../states/sent.tsx";
 import { PostButton } from "../ui/form.tsx";
 import { adminAction, adminPage, type MemberRequest } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import { NumberPager } from "../ui/pager.tsx";
-import { Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 
 const perPage = 30;
@@ -33,6 +35,11 @@ export const outboxPage = adminPage(async ({ db }, request) => {
   const state = openStates.find((each) => each === given) ?? "waiting";
   const list = await readWithin(readPageOf(request.event, perPage), (page) =>
     listMessagesPage(db, { organizationId, state }, page),
+  );
+  const receivers = await listReceivers(
+    db,
+    organizationId,
+    list.rows.map(({ receiver }) => receiver),
   );
   return {
     title: "Messages",
@@ -61,11 +68,16 @@ export const outboxPage = adminPage(async ({ db }, request) => {
         {list.rows.length === 0 ? (
           <p class="empty">{stateWords[state].empty}</p>
         ) : (
-          <Table caption="Messages" columns={["Message", "To", "Last answer", "Next try", "Actions"]}>
+          <ul class="entries">
             {list.rows.map((message) => (
-              <Row key={message.id} message={message} org={org} />
+              <Entry
+                key={message.id}
+                message={message}
+                receiver={receivers.get(message.receiver)}
+                org={org}
+              />
             ))}
-          </Table>
+          </ul>
         )}
         <NumberPager
           list={list}
@@ -77,38 +89,50 @@ export const outboxPage = adminPage(async ({ db }, request) => {
   };
 });
 
-function Row({ message, org }: { message: Message; org: string }) {
-  const { id, kind, event, state, tries, answerStatus, answer, createdAt, dueAt, request } = message;
+function Entry({
+  message,
+  receiver,
+  org,
+}: {
+  message: Message;
+  receiver: Receiver | undefined;
+  org: string;
+}) {
+  const { id, kind, event, state, tries, answerStatus, answer, createdAt, request } = message;
   const address = { org, message: id };
   return (
-    <tr>
-      <th scope="row" class="described">
-        {kindWords[kind]}
-        <span class="quiet">
-          <code>{event}</code>, <Time at={createdAt} />
-        </span>
-      </th>
-      <td>{request?.host ?? <span class="quiet">not tried yet</span>}</td>
-      <td>
-        {tries === 0 ? (
-          <span class="quiet">none</span>
-        ) : (
-          <>
-            {answerStatus} <span class="reason">{answer?.slice(0, 200)}</span>
-          </>
-        )}
-      </td>
-      <td>{state === "waiting" ? <Time at={dueAt} /> : <span class="quiet">none</span>}</td>
-      <td>
+    <li class="entry">
+      <div>
+        <p>
+          <strong>{kindWords[kind]}</strong> <code>{event}</code> <Time at={createdAt} />:{" "}
+          <Sent message={message} />
+        </p>
+        <p class="quiet">
+          {request && <>To {request.host}. </>}
+          {answerStatus !== null && answer && <>The answer: {answer.slice(0, 200)}. </>}
+          {tries === 0 && receiver?.problem && <>Its receiver rests: {receiver.problem}. </>}
+          {state === "waiting" && (
+            <>
+              Next try <Time at={nextTryAt(message, receiver)} />.
+            </>
+          )}
+        </p>
+      </div>
+      <div class="actions">
         <PostButton path={pathTo(patterns.retryMessagePage, address)} class="secondary">
           Send now
         </PostButton>
         <PostButton path={pathTo(patterns.dropMessagePage, address)} class="secondary">
           Drop
         </PostButton>
-      </td>
-    </tr>
+      </div>
+    </li>
   );
+}
+
+/** A message rests with its receiver. */
+function nextTryAt({ dueAt }: Message, receiver: Receiver | undefined): Date {
+  return receiver && receiver.dueAt > dueAt ? receiver.dueAt : dueAt;
 }
 
 function pathOf(org: string, state: OpenState): string {

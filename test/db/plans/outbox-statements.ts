@@ -1,7 +1,7 @@
 import { newId } from "../../../shared/ids.ts";
 import * as news from "../../../shared/news/store.ts";
 import * as lists from "../../../shared/outbox/list-store.ts";
-import { findFailingReceiver } from "../../../shared/outbox/sent-store.ts";
+import * as sent from "../../../shared/outbox/sent-store.ts";
 import * as outbox from "../../../shared/outbox/store.ts";
 import { listNewerBuilds } from "../../../shared/statuses/store.ts";
 import { shared } from "./fill.ts";
@@ -44,7 +44,10 @@ export const outboxStatements: Record<string, Statement> = {
   ),
   "a receiver": on(/outbox_receivers_/, (tx) => outbox.takeReceiverIfDue(tx, { ...key, now, until: now })),
   "a receiver that fails": on(/outbox_receivers_/, (tx) =>
-    findFailingReceiver(tx, { organizationId, beginning: "connection:7:" }),
+    sent.findFailingReceiver(tx, { organizationId, beginning: "connection:7:" }),
+  ),
+  "receivers of a page": on(/outbox_receivers_/, (tx) =>
+    sent.listReceivers(tx as never, organizationId, ["a", "b"]),
   ),
   "newer builds of a commit": on(/builds_pipeline_commit/, (tx) =>
     listNewerBuilds(tx as never, { pipelineId: shared.few[0], commit: "f".repeat(40), number: 7 } as never),

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { minuteMs } from "../../../../shared/durations.ts";
 import { putMessages } from "../../../../shared/outbox/put.ts";
+import { updateReceiver } from "../../../../shared/outbox/store.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { startQueuePages } from "../../../helpers/pages.ts";
 
@@ -27,13 +29,29 @@ describeWorldOn(sqlite, "the page of messages", startQueuePages, (pages) => {
     const id = await put("build.finished");
     const page = await pages.asAda.get(at);
     assert.equal(page.status, 200);
-    assert.match(page.text, /Notice of a pipeline[\s\S]*build\.finished[\s\S]*not tried yet/);
+    assert.match(page.text, /Notice of a pipeline<\/strong> <code>build\.finished<\/code> .*: waits</);
     assert.doesNotMatch(page.text, /secret\.example/);
 
     const dropped = await pages.asAda.post(`${at}/${id}/drop`, {});
     assert.equal(dropped.status, 303);
     assert.equal(await stateOf(id), "dropped");
     assert.match((await pages.asAda.get(at)).text, /No message waits/);
+  });
+
+  it("says why a message waits that was not tried, and until when", async () => {
+    const id = await put("build.running");
+    const { db, clock } = pages.services;
+    const key = { organizationId: pages.acme.id, receiver: "a" };
+    const dueAt = new Date(clock.now().getTime() + 45 * minuteMs);
+    await db.transaction((tx) => updateReceiver(tx, key, { dueAt, failures: 5, problem: "It answered 503" }));
+    const { text } = await pages.asAda.get(at);
+    assert.match(
+      text,
+      /Its receiver rests: It answered 503\. .*Next try <time[^>]*>in 4[45] minutes<\/time>/,
+    );
+    assert.equal((await pages.asAda.post(`${at}/${id}/retry`, {})).status, 303);
+    assert.doesNotMatch((await pages.asAda.get(at)).text, /in 4[45] minutes/);
+    await pages.asAda.post(`${at}/${id}/drop`, {});
   });
 
   it("sends messages again, and refuses members and unknown ones", async () => {
