@@ -19,6 +19,7 @@ const kinds = {
   "build.tag": "text",
   "build.source": "text",
   "build.state": "text",
+  "build.fixed": "boolean",
   "build.source_event": "text",
   "build.source_action": "text",
   "build.author.id": "text",
@@ -70,7 +71,8 @@ export function kindOfName(name: Name): keyof Kinds {
 
 export const allNames = Object.keys(kinds) as Name[];
 const isOfStep = (name: Name) => name.startsWith("step.");
-const isOfTurn = (name: Name) => name.startsWith("pipeline.started_");
+/** `build.fixed` is the old name of `pipeline.started_passing`. */
+const isOfTurn = (name: Name) => name.startsWith("pipeline.started_") || name === "build.fixed";
 
 /** For `if` of a step. */
 export const namesInSteps: ReadonlySet<Name> = new Set(

@@ -11,6 +11,7 @@
 
 import { excerpt } from "../refusal.ts";
 import { isStorable } from "../validation.ts";
+import { shownBuildStates } from "../vocabulary.ts";
 import { newBudget, spend } from "./budget.ts";
 import {
   type Condition,
@@ -40,6 +41,8 @@ const constants = new Map([
   ["false", false],
   ["null", null],
 ]);
+/** Of builds: `build.state == failed` is written without quotes, too. */
+const states: ReadonlySet<string> = new Set([...shownBuildStates, "blocked"]);
 
 /**
  * Parses a condition and checks its types, so that it can be evaluated with any facts. Takes time linear in its length, besides its regular expressions.
@@ -175,6 +178,8 @@ class Parser {
     const call = this.#tokens.takeIf("(");
     if (call) return this.#parseCall(name, first, call);
     if (isName(name) && this.#names.has(name)) return this.#node({ type: "name", name, at });
+    if (states.has(name) && this.#names.has("build.state"))
+      return this.#node({ type: "literal", value: name, at });
     throw new ConditionError(this.#adviceOnName(name), at);
   }
 

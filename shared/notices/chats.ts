@@ -35,8 +35,12 @@ export function reachedChats(notice: Notice, chats: readonly Chat[]): ReachedCha
   return chats.map((chat) => ({ ...chat, instead: named.join(", ") }));
 }
 
-/** `workspace#name` and `#name` are one channel here: a service has one workspace. Ids and names of persons are whole. */
+/** `workspace#name` and `#name` are one channel here, as `workspace@name` and `@name` are: a service has one workspace. */
 function isSame(named: string, channel: string): boolean {
-  const plain = (text: string) => text.trim().replace(/^.*#/, "").toLowerCase();
+  const plain = (text: string) =>
+    text
+      .trim()
+      .replace(/^.*(?:#|(?=@))/, "")
+      .toLowerCase();
   return plain(named) === plain(channel);
 }

@@ -97,11 +97,13 @@ async function valuesOfBuild(
 ): Promise<Facts["values"]> {
   const state = statesOfEvents[event] ?? (isBlocked(build.state) ? "blocked" : build.state);
   const values = { "build.state": state };
-  if (!condition.includes("started_")) return values;
+  if (!/started_|fixed/.test(condition)) return values;
   const before = await findResultBefore(tx, build);
+  const isFixed = before === "failed" && state === "passed";
   return {
     ...values,
     "pipeline.started_failing": before === "passed" && (state === "failed" || state === "failing"),
-    "pipeline.started_passing": before === "failed" && state === "passed",
+    "pipeline.started_passing": isFixed,
+    "build.fixed": isFixed,
   };
 }

@@ -132,7 +132,7 @@ type Prepare = (services: Services, preparing: Preparing) => Promise<Prepared | 
 const prepareFor: Record<SentKind, Prepare> = {
   email: async (services, { notice, told, message }) => {
     const { subject, text, html } = mailOf(told, {
-      reason: "You get it because the notify of its pipeline names this address.",
+      reason: "You get this mail because notify of the pipeline names this address.",
     });
     return mailing(services, {
       organizationId: message.organizationId,

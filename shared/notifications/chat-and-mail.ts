@@ -40,7 +40,7 @@ export async function prepareMail(
   const told = await tell(services, message);
   if (!told) return undefined;
   const { address } = message.target as MailTarget;
-  const reason = `You get it because the notification service “${titleOfService(service)}” names this address.`;
+  const reason = `You get this mail because the notification service “${titleOfService(service)}” names this address.`;
   const { organizationId, id } = message;
   return mailing(services, { organizationId, mail: { to: address, ...mailOf(told, { reason }), id } });
 }

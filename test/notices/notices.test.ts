@@ -69,15 +69,22 @@ describeWorld("notices", openNotices, (world) => {
     const slug = await newPipeline([
       { email: "failing@example.com", if: "pipeline.started_failing" },
       { email: "passing@example.com", if: "pipeline.started_passing" },
+      { email: "fixed@example.com", if: "build.fixed" },
+      { email: "either@example.com", if: "build.state == failed || pipeline.started_passing" },
     ]);
     const heard: string[][] = [];
     for (const exitStatus of [1, 0, 1, 1, 0, 0]) {
       await world.report(slug);
       await world.run(exitStatus);
       await world.tell();
-      heard.push(mails().map(({ to }) => to.join().replace("@example.com", "")));
+      heard.push(
+        mails()
+          .map(({ to }) => to.join().replace("@example.com", ""))
+          .sort(),
+      );
     }
-    assert.deepEqual(heard, [[], ["passing"], ["failing"], [], ["passing"], []]);
+    const passing = ["either", "fixed", "passing"];
+    assert.deepEqual(heard, [["either"], passing, ["either", "failing"], ["either"], passing, []]);
   });
 
   it("by webhook tell of each event, in order, with the build as its state is", async () => {
@@ -222,6 +229,19 @@ describeWorld("notices", openNotices, (world) => {
     assert.equal(received.length, 6);
   });
 
+  it("reach the chat of a person, whatever workspace they name", async () => {
+    await world.addChat("ada", "@ada");
+    await world.addChat("other", "ada");
+    const slug = await newPipeline([{ slack: "acme@ada" }]);
+    await world.report(slug);
+    await world.run();
+    await world.tell();
+    assert.deepEqual(
+      world.receivers.take().map(({ path }) => path),
+      ["chat/ada"],
+    );
+  });
+
   it("of a step tell once that it fails, and once that it ended", async () => {
     await world.addChat("builds", null);
     const slug = await world.newPipeline([
@@ -342,5 +362,9 @@ describeWorld("notices", openNotices, (world) => {
     const { db } = world.services;
     const [receiver] = await db.select().from(db.tables.outboxReceivers);
     assert.match(receiver?.problem ?? "", /MAILS_PER_HOUR/);
+
+    world.api.world.clock.advance(61 * 60_000);
+    await world.tell();
+    assert.equal(mails().length, 2, "they are sent once the hour has passed");
   });
 });

@@ -66,7 +66,7 @@ function readEntry(
     addIssue([], "entries must be objects");
     return { known: [], others: [] };
   }
-  const { if: condition, ...parts } = asMap;
+  const { if: condition, ...parts } = withMembersInside(asMap);
   const read: GivenNotices = { known: [], others: [] };
   const text = condition === undefined || condition === null ? "" : scalarToText(condition);
   if (text === undefined) addIssue(["if"], "if must be text");
@@ -82,6 +82,17 @@ function readEntry(
     if (!error) read.known.push(withIf({ [name]: data }) as Notice);
   }
   return read;
+}
+
+/** Indented by too little, the members of a status stand beside its name. */
+function withMembersInside(entry: Record<string, unknown>): Record<string, unknown> {
+  const { github_commit_status: status, context, blocked_builds_as_pending: pending, ...others } = entry;
+  if (status !== null || (context === undefined && pending === undefined)) return entry;
+  const members = {
+    ...(context !== undefined && { context }),
+    ...(pending !== undefined && { blocked_builds_as_pending: pending }),
+  };
+  return { github_commit_status: members, ...others };
 }
 
 /** Of steps that were stored by a release that read no notices. */

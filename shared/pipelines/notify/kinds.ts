@@ -125,8 +125,10 @@ export function findShapeProblem(notice: Notice): string | undefined {
   if (campfire !== undefined && !isUrl(campfire)) return `basecamp_campfire ${mustBeUrl}`;
   if (key !== undefined && !/^[\w-]+$/.test(key))
     return "pagerduty_change_event must be the key of an integration";
-  const wrong = channelsOf(notice).some((each) => !/^(?:[^#@\p{Cc}]*#|@)?[^\s#@\p{Cc}]+$/u.test(each));
-  return wrong ? "slack must name channels: #name, workspace#name, @name or an id" : undefined;
+  const wrong = channelsOf(notice).some((each) => !/^(?:[^#@\p{Cc}]*[#@])?[^\s#@\p{Cc}]+$/u.test(each));
+  return wrong
+    ? "slack must name channels: #name, workspace#name, @name, workspace@name or an id"
+    : undefined;
 }
 
 const mustBeUrl = "must be an address that begins with https:// or http://, without a user name";

@@ -32,6 +32,8 @@ describe("the notify of a document", () => {
       { webhook: "https://hooks.example.com/x?y=1" },
       { slack: "#general" },
       { slack: { channels: ["acme#general", "@ada", "C0B1SRLV43S"], message: "Look!" } },
+      { slack: "acme@ada", if: "build.state == failed || pipeline.started_passing" },
+      { slack: "#general", if: "build.fixed" },
       { basecamp_campfire: "https://3.basecamp.com/1/integrations/x/buckets/1/chats/1/lines" },
       { pagerduty_change_event: "636d22Yourc0418Key3b49eee3e8" },
       { github_commit_status: { context: "ci", blocked_builds_as_pending: true } },
@@ -49,6 +51,18 @@ describe("the notify of a document", () => {
       { github_commit_status: {} },
       { github_check: {} },
     ]);
+    assert.deepEqual(
+      read([
+        { github_commit_status: null, context: "ci", blocked_builds_as_pending: true },
+        { github_commit_status: null, context: "other", if: "true" },
+        { github_commit_status: { context: "own" }, context: "beside" },
+      ]),
+      [
+        { github_commit_status: { context: "ci", blocked_builds_as_pending: true } },
+        { github_commit_status: { context: "other" }, if: "true" },
+        { github_commit_status: { context: "own" } },
+      ],
+    );
     assert.deepEqual(read({ slack: "#a" }), [{ slack: "#a" }]);
     assert.deepEqual(read([[{ slack: "#a" }], null]), [{ slack: "#a" }]);
     assert.deepEqual(read([{ slack: ["#a", null, "#b"] }]), [{ slack: { channels: ["#a", "#b"] } }]);
@@ -78,7 +92,10 @@ describe("the notify of a document", () => {
         [{ basecamp_campfire: "https://ada:secret@example.com" }],
         "notify: basecamp_campfire must be an address that begins with https:// or http://, without a user name",
       ],
-      [[{ slack: "two words" }], "notify: slack must name channels: #name, workspace#name, @name or an id"],
+      [
+        [{ slack: "two words" }],
+        "notify: slack must name channels: #name, workspace#name, @name, workspace@name or an id",
+      ],
       [[{ slack: { channels: ["#a"], text: "b" } }], "notify: slack has channels and message"],
       [[{ slack: { channels: Array(21).fill("#a") } }], "notify: channels can be 20 at most"],
       [
