@@ -20,9 +20,9 @@ export async function mailing(
   if (waitMs > 0) return { rest: inMs(waitMs), problem: tooMany };
   return {
     host: mail.to.slice(mail.to.lastIndexOf("@") + 1),
-    async send(): Promise<Verdict> {
+    async send(): Promise<Verdict | Rest> {
       const waitMs = await mailWaitMs(services, counted, { takes: true });
-      if (waitMs > 0) return { outcome: "receiver_rests", problem: tooMany, until: inMs(waitMs) };
+      if (waitMs > 0) return { rest: inMs(waitMs), problem: tooMany };
       try {
         await mailer.send(mail);
         return { outcome: "sent" };

@@ -60,7 +60,7 @@ export type Prepared =
 export interface Otherwise {
   /** Of the receiver. */
   host: string;
-  send(): Promise<Verdict>;
+  send(): Promise<Verdict | Rest>;
 }
 
 /** Nothing is sent now: the receiver rests, and the message counts no try. */

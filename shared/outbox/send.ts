@@ -101,6 +101,7 @@ function restOf(message: Message, { rest, problem }: Rest): Try {
 
 async function sendOtherwise(message: Message, { host, send }: Otherwise): Promise<Try> {
   const verdict = await send();
+  if ("rest" in verdict) return restOf(message, verdict);
   const answer = "problem" in verdict ? clean(verdict.problem) : null;
   return { message, verdict, change: { request: { method: "SEND", host, bytes: 0 }, answer } };
 }

@@ -4,6 +4,7 @@ import { memberMails } from "../../shared/notices/member-mails.ts";
 import { noticeMessages } from "../../shared/notices/message-kind.ts";
 import { openOutbox } from "../../shared/outbox/outbox.ts";
 import { openDueEvents } from "../../shared/process/due.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { openHosts } from "../builds/hosts/open-hosts.ts";
 import type { TestDatabase } from "../helpers/databases.ts";
 import { openMailServer } from "../mail/mail-server.ts";
@@ -26,9 +27,9 @@ export async function openNotices(database: TestDatabase, settings: Record<strin
   const { db, cipher, clock } = services;
 
   /** Makes messages of all news, and sends what is due. */
-  const tell = async () => {
+  const tell = async (more: Partial<Services> = {}) => {
     await hosts.settle();
-    const outbox = openOutbox(services, { notify: noticeMessages, mail: memberMails });
+    const outbox = openOutbox({ ...services, ...more }, { notify: noticeMessages, mail: memberMails });
     outbox.wake();
     await outbox.idle();
     await outbox.close();

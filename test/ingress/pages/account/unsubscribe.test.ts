@@ -4,6 +4,7 @@ import { findBuildMails } from "../../../../shared/accounts/member-store.ts";
 import { chooseBuildMails, removeMember } from "../../../../shared/accounts/members.ts";
 import type { User } from "../../../../shared/accounts/user-store.ts";
 import { createCipher } from "../../../../shared/crypto/cipher.ts";
+import { anyTokenPattern } from "../../../../shared/crypto/tokens.ts";
 import { newId } from "../../../../shared/ids.ts";
 import { readUnsubscribeToken, unsubscribeTokenOf } from "../../../../shared/notices/unsubscribe.ts";
 import { describeWorld } from "../../../helpers/databases.ts";
@@ -80,6 +81,10 @@ describeWorld("the link in a mail that ends such mails", startQueuePages, (pages
   it("tells one who is no member any more that there are none", async () => {
     await removeMember(pages.services, { organization: "acme", email: user.email });
     assert.match((await oneClick(pathOf(), new URLSearchParams())).text, /You get no mails/);
+  });
+
+  it("is left out of logs, as tokens are", () => {
+    assert.equal(pathOf().replace(anyTokenPattern, "[redacted]"), "/unsubscribe/[redacted]");
   });
 
   it("works until the key of its time is the previous key no more", () => {
