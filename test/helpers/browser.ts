@@ -101,6 +101,19 @@ export function tabTo(page: Page, name: string | RegExp): Promise<void> {
   return pressUntil(page, "Tab", name);
 }
 
+/** Tabs to a link or button, and presses Enter. */
+export async function enter(page: Page, name: string | RegExp): Promise<void> {
+  await tabTo(page, name);
+  await follow(page, () => page.keyboard.press("Enter"));
+}
+
+/** Tabs to a field, and replaces its text. */
+export async function typeInto(page: Page, label: string | RegExp, text: string): Promise<void> {
+  await tabTo(page, label);
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.type(text);
+}
+
 /** Presses a key until the element of this name has the focus. */
 export async function pressUntil(page: Page, key: string, name: string | RegExp): Promise<void> {
   for (let pressed = 0; pressed < maxTabs; pressed++) {

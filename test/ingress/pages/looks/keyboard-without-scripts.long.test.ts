@@ -7,12 +7,14 @@ import { requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { listLatestRefused } from "../../../../shared/triggers/deliveries/refused-requests.ts";
 import {
   describeInBrowser,
+  enter as enterOn,
   follow,
   heading,
   mainText,
   openWindow,
   pressUntil,
   tabTo,
+  typeInto,
 } from "../../../helpers/browser.ts";
 import { eventually, post } from "../../../helpers/http.ts";
 import { startTriggerPages, triggersPath } from "../triggers/trigger-pages.ts";
@@ -29,19 +31,8 @@ describeInBrowser("by keyboard alone and without JavaScript", startTriggerPages,
     page = await openWindow(pages.url, { cookie, javaScriptEnabled: false });
   });
 
-  /** Tabs to a link or button, and presses Enter. */
-  const enter = async (name: string | RegExp) => {
-    await tabTo(page, name);
-    await follow(page, () => page.keyboard.press("Enter"));
-  };
-  const replaceFocused = async (text: string) => {
-    await page.keyboard.press("ControlOrMeta+a");
-    await page.keyboard.type(text);
-  };
-  const type = async (label: string, text: string) => {
-    await tabTo(page, label);
-    await replaceFocused(text);
-  };
+  const enter = (name: string | RegExp) => enterOn(page, name);
+  const type = (label: string, text: string) => typeInto(page, label, text);
   /** In a list that is closed, typing chooses an option. */
   const select = async (label: string, option: string) => {
     await tabTo(page, label);
@@ -59,7 +50,8 @@ describeInBrowser("by keyboard alone and without JavaScript", startTriggerPages,
     await type("Deliveries per hour", "many");
     await enter("Save");
     await focusOn("#field-deliveries_per_hour");
-    await replaceFocused("500");
+    await page.keyboard.press("ControlOrMeta+a");
+    await page.keyboard.type("500");
     await tick(/^Filters of triggers/);
     await enter("Save");
 
@@ -196,7 +188,7 @@ describeInBrowser("by keyboard alone and without JavaScript", startTriggerPages,
     await page.goto(`${triggersPath}/${trigger.id}`);
     await tabTo(page, "The latest refused requests");
     await page.keyboard.press("Enter"); // unfolds them
-    await tabTo(page, "Refused requests");
+    await tabTo(page, "Table: Refused requests");
     await page.keyboard.press("Tab");
     await follow(page, () => page.keyboard.press("Enter"));
 
@@ -218,7 +210,7 @@ describeInBrowser("by keyboard alone and without JavaScript", startTriggerPages,
     await page.goto(`${triggersPath}/${trigger.id}`);
     await tabTo(page, "The latest refused requests");
     await page.keyboard.press("Enter");
-    await tabTo(page, "Refused requests");
+    await tabTo(page, "Table: Refused requests");
     await page.keyboard.press("Tab");
     await follow(page, () => page.keyboard.press("Enter"));
 
