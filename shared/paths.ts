@@ -19,6 +19,7 @@ export const patterns = {
   invitation: "/invitations/:token",
   unsubscribe: "/unsubscribe/:token",
   password: "/user/password",
+  keyboard: "/user/keyboard",
   connectedApps: "/user/connected-apps",
   connectedApp: "/user/connected-apps/:id",
   revokeConnectedApp: "/user/connected-apps/:id/revoke",

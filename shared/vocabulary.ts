@@ -116,6 +116,8 @@ export type StackType = (typeof stackTypes)[number];
 export type JobType = "script" | "waiter" | "manual" | "trigger";
 /** Holding: the job counts towards the limit of its concurrency group. Limited: it waits for the group alone. */
 export type EntryStanding = "waiting" | "limited" | "holding";
+/** The subject and source of a word of searches: message and author of a build, its branch, the id a sender gave. */
+export type WordKind = "word" | "branch" | "delivery";
 /** Kinds of later work, by what they are about. */
 export type TaskKind =
   /** Of a concurrency group: start jobs that it has room for. */

@@ -55,6 +55,7 @@ const capabilities: Record<string, string[]> = {
   pipelines: ["connections", "sources", "conditions", "queues", "clusters", "accounts"],
   graph: ["conditions", "pipelines"],
   builds: [
+    "words",
     "news",
     "figures",
     "graph",
@@ -87,7 +88,8 @@ const capabilities: Record<string, string[]> = {
     "clusters",
     "accounts",
   ],
-  search: ["builds"],
+  search: ["words", "builds"],
+  words: [],
   identity: ["agents", "builds", "pipelines", "queues", "clusters", "accounts"],
   presenters: ["agents", "builds", "pipelines", "connections", "sources", "queues", "accounts"],
   notifications: [
@@ -107,6 +109,7 @@ const capabilities: Record<string, string[]> = {
   ],
   schedules: ["builds", "pipelines", "accounts"],
   triggers: [
+    "words",
     "connections",
     "sources",
     "conditions",

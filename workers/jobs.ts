@@ -24,6 +24,7 @@ import { openTasks, type TaskHandlers } from "../shared/tasks/runner.ts";
 import { rebuildNext } from "../shared/triggers/bulk-rebuilds/run.ts";
 import { openDueDeliveries } from "../shared/triggers/deliveries/due.ts";
 import { evictPayloads } from "../shared/triggers/payloads/payloads.ts";
+import { fillWords } from "../shared/words/fill.ts";
 import { messageKinds } from "./message-kinds.ts";
 import { purgeExpired } from "./purge-expired.ts";
 import { rollUpFigures } from "./roll-up-figures.ts";
@@ -106,6 +107,7 @@ export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] 
     ),
     job(contracts.recountRecordsJob, async () => (await clockGuard.isTrusted()) && recountRecords(services)),
     job(contracts.followProvidersJob, () => followProvidersOfAll(services)),
+    job(contracts.fillWordsJob, async () => (await clockGuard.isTrusted()) && fillWords(services)),
     job(contracts.rollUpFiguresJob, async () => (await clockGuard.isTrusted()) && rollUpFigures(services)),
     job(contracts.purgeExpiredJob, async () => (await clockGuard.isTrusted()) && purgeExpired(services)),
   ];

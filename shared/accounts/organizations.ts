@@ -76,6 +76,7 @@ function newOperator({ id, slug, createdAt }: Organization): User {
     passwordHash: null,
     operatorOfId: id,
     deactivatedAt: null,
+    hasShortcuts: true,
     createdAt,
   };
 }

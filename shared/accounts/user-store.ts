@@ -41,6 +41,10 @@ export async function setPasswordHash(tx: Tx, userId: string, passwordHash: stri
   await tx.update(tx.tables.users).set({ passwordHash }).where(eq(tx.tables.users.id, userId));
 }
 
+export async function setShortcuts(tx: Tx, userId: string, hasShortcuts: boolean): Promise<void> {
+  await tx.update(tx.tables.users).set({ hasShortcuts }).where(eq(tx.tables.users.id, userId));
+}
+
 /** An old password must not start a session. */
 export async function lockIfPasswordIs(
   tx: Tx,

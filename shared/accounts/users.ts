@@ -16,6 +16,7 @@ import {
   insertUser,
   normalizeEmail,
   setPasswordHash,
+  setShortcuts,
   type User,
 } from "./user-store.ts";
 
@@ -61,6 +62,7 @@ export async function prepareUser(
     passwordHash: await passwords.hash(password, caller),
     operatorOfId: null,
     deactivatedAt: null,
+    hasShortcuts: true,
     createdAt: now,
   };
 }
@@ -142,4 +144,9 @@ async function auditUser(tx: Tx, user: User, action: string): Promise<void> {
   for (const { organization } of await listMemberships(tx, user.id)) {
     await auditAsOperator(tx, organization.id, action, { type: "user", id: user.id, name: user.email });
   }
+}
+
+/** A user chooses if single letters are shortcuts on pages. */
+export async function chooseShortcuts({ db }: Services, userId: string, wanted: boolean): Promise<void> {
+  await db.transaction((tx) => setShortcuts(tx, userId, wanted));
 }

@@ -11,6 +11,8 @@ const sqliteKit = {
   foreignKey: sqlite.foreignKey,
   uuid: (name = "") => sqlite.text(name),
   text: (name = "") => sqlite.text(name),
+  /** Ordered by its bytes, so that texts with one beginning are a range. */
+  orderedText: (name = "") => sqlite.text(name),
   /** 32 bits on Postgres. */
   integer: (name = "") => sqlite.integer(name),
   /** Exact up to 2^53. */
@@ -50,6 +52,9 @@ export type Kit = typeof sqliteKit;
 
 const bytea = postgres.customType<{ data: Buffer }>({ dataType: () => "bytea" });
 
+/** SQLite orders by bytes anyway. */
+const orderedText = postgres.customType<{ data: string }>({ dataType: () => `text collate "C"` });
+
 const postgresKit = {
   table: postgres.pgTable,
   index: postgres.index,
@@ -58,6 +63,7 @@ const postgresKit = {
   foreignKey: postgres.foreignKey,
   uuid: (name = "") => postgres.uuid(name),
   text: (name = "") => postgres.text(name),
+  orderedText: (name = "") => orderedText(name),
   integer: (name = "") => postgres.integer(name),
   bigint: (name = "") => postgres.bigint(name, { mode: "number" }),
   boolean: (name = "") => postgres.boolean(name),

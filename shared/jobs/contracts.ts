@@ -40,6 +40,9 @@ export const recountRecordsJob = defineRecurringJob("recount-records", "maintena
 /** Counts by the minute what charts show. */
 export const rollUpFiguresJob = defineRecurringJob("roll-up-figures", "maintenance", minuteMs);
 
+/** Gives new builds and deliveries the words by which a search finds them. */
+export const fillWordsJob = defineRecurringJob("fill-words", "maintenance", 10 * secondMs);
+
 /** Makes the webhooks of pipelines that a version without them made. */
 export const followProvidersJob = defineRecurringJob("follow-providers", "maintenance", minuteMs);
 

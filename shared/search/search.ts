@@ -3,16 +3,19 @@ import { listBuildsInBrief } from "../builds/reading/list.ts";
 import type { BuildFilter } from "../builds/reading/list-plan-store.ts";
 import type { ListedBuild } from "../builds/rows/build-store.ts";
 import type { Db } from "../db/database.ts";
-import { isId, lowerCaseId } from "../ids.ts";
-import { Refusal } from "../refusal.ts";
+import { lowestIdAt } from "../ids.ts";
+import { findFilled } from "../words/fill-store.ts";
+import type { BuildTexts } from "../words/store.ts";
+import { searchBranches } from "./branches.ts";
+import { listBuildsMadeAfter, listBuildsNumbered, listBuildsOfRequest } from "./builds-store.ts";
+import { searchDeliveries } from "./deliveries.ts";
+import { searchMessages } from "./messages.ts";
 import * as store from "./store.ts";
 
 /** Rows of one kind. */
 export const maxFound = 8;
-/** The newest builds are looked through first. */
-const messageDeadlineMs = 200;
+const maxNewBuilds = 500;
 const maxBuildNumber = 2 ** 31 - 1;
-const minMessageCharacters = 3;
 
 /** `12`, `#12`, `!12` or `web#12` */
 const numbered = /^(?:([a-z0-9-]+)?[#!])?(\d{1,10})$/;
@@ -24,14 +27,15 @@ export type Found = Awaited<ReturnType<typeof searchOrganization>>;
 export async function searchOrganization(db: Db, organizationId: string, text: string) {
   const search = { organizationId, text, limit: maxFound };
   const reader = db.offLoop;
-  const id = lowerCaseId(text);
+  const texts = { ...search, newBuilds: await listNewBuilds(db, organizationId) };
   return {
     pipelines: await store.listPipelinesNamed(reader, search),
     ...(await searchNumber(db, organizationId, text.toLowerCase())),
     commit: await searchCommit(db, organizationId, text.toLowerCase()),
     branch: await listBuildsBy(db, { organizationId, branches: [text] }),
-    message: await searchMessages(db, organizationId, text),
-    delivery: isId(id) ? await store.findDeliveryById(db, { organizationId, id }) : undefined,
+    branches: await searchBranches(db, texts),
+    message: await searchMessages(db, texts),
+    deliveries: await searchDeliveries(db, search),
     queues: await store.listQueuesNamed(reader, search),
     clusters: await store.listClustersNamed(reader, search),
     agents: await store.listAgentsNamed(reader, search),
@@ -50,8 +54,8 @@ async function searchNumber(
   if (!(number <= maxBuildNumber)) return { builds: [], request: [] };
   const search = { organizationId, slug, number, limit: maxFound };
   return {
-    builds: await store.listBuildsNumbered(db.offLoop, search),
-    request: await store.listBuildsOfRequest(db.offLoop, search),
+    builds: await listBuildsNumbered(db.offLoop, search),
+    request: await listBuildsOfRequest(db.offLoop, search),
   };
 }
 
@@ -62,23 +66,13 @@ async function searchCommit(db: Db, organizationId: string, text: string): Promi
   return commits.length > maxCommitsOfPrefix ? [] : listBuildsBy(db, { organizationId, commits });
 }
 
-/** Undefined: there are too many builds to look through. */
-async function searchMessages(
-  db: Db,
-  organizationId: string,
-  text: string,
-): Promise<ListedBuild[] | undefined> {
-  if (text.length < minMessageCharacters || isId(lowerCaseId(text))) return [];
-  try {
-    return await listBuildsBy(db, { organizationId, message: text });
-  } catch (error) {
-    if (error instanceof Refusal && error.status === 503) return undefined;
-    throw error;
-  }
+/** The newest builds of an organization, which have no words yet. */
+async function listNewBuilds(db: Db, organizationId: string): Promise<BuildTexts[]> {
+  const after = (await findFilled(db, "builds"))?.last ?? lowestIdAt(new Date(0));
+  return listBuildsMadeAfter(db.offLoop, organizationId, after, maxNewBuilds);
 }
 
 async function listBuildsBy(db: Db, filter: Omit<BuildFilter, "includePaused">): Promise<ListedBuild[]> {
   const page = { limit: maxFound, offset: 0 };
-  const options = { deadlineMs: messageDeadlineMs };
-  return (await listBuildsInBrief(db, { ...filter, includePaused: true }, page, options)).rows;
+  return (await listBuildsInBrief(db, { ...filter, includePaused: true }, page)).rows;
 }

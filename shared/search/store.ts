@@ -1,6 +1,5 @@
-import { and, asc, desc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { type ListedBuild, listedColumns } from "../builds/rows/build-store.ts";
 import type { Reader } from "../db/database.ts";
 import type { AgentState } from "../vocabulary.ts";
 
@@ -98,89 +97,4 @@ function match(columns: SQLiteColumn[], text: string): { matches: SQL | undefine
     or(...columns.map((column) => sql`lower(${column}) like lower(${pattern}) escape '\\'`));
   const rank = sql`case when ${isLike(literal)} then 0 when ${isLike(`${literal}%`)} then 1 else 2 end`;
   return { matches: isLike(`%${literal}%`), rank };
-}
-
-export interface BuildSearch {
-  organizationId: string;
-  /** Of all pipelines, if undefined. */
-  slug: string | undefined;
-  number: number;
-  limit: number;
-}
-
-/** The builds of this number, newest first. */
-export function listBuildsNumbered(db: Reader, search: BuildSearch): PromiseLike<ListedBuild[]> {
-  return listOfEachPipeline(db, search, db.tables.builds.number);
-}
-
-/** The last build of this pull request in each pipeline, newest first. */
-export function listBuildsOfRequest(db: Reader, search: BuildSearch): PromiseLike<ListedBuild[]> {
-  return listOfEachPipeline(db, search, db.tables.builds.pullRequestNumber);
-}
-
-/** A join would let Postgres read all builds, and sort those of a request that has many. */
-function listOfEachPipeline(
-  db: Reader,
-  { organizationId, slug, number, limit }: BuildSearch,
-  column: SQLiteColumn,
-): PromiseLike<ListedBuild[]> {
-  const { builds, pipelines } = db.tables;
-  const last = db
-    .select({ id: builds.id })
-    .from(builds)
-    .where(and(eq(builds.pipelineId, pipelines.id), eq(column, number)))
-    .orderBy(desc(builds.number))
-    .limit(1);
-  const found = db
-    .select({ id: sql<string | null>`(${last})`.as("found_id") })
-    .from(pipelines)
-    .where(
-      and(
-        eq(pipelines.organizationId, organizationId),
-        isNull(pipelines.deletedAt),
-        slug === undefined ? undefined : eq(pipelines.slug, slug),
-      ),
-    )
-    .as("found");
-  const ids = db
-    .select({ id: found.id })
-    .from(found)
-    .where(isNotNull(found.id))
-    .orderBy(desc(found.id))
-    .limit(limit);
-  return db
-    .select(listedColumns(db))
-    .from(builds)
-    .where(inArray(builds.id, ids))
-    .orderBy(desc(builds.id)) as unknown as PromiseLike<ListedBuild[]>;
-}
-
-export type FoundDelivery = NonNullable<Awaited<ReturnType<typeof findDeliveryById>>>;
-
-/** Undefined if its trigger or pipeline is deleted: it has no page then. */
-export async function findDeliveryById(
-  db: Reader,
-  { organizationId, id }: { organizationId: string; id: string },
-) {
-  const { deliveries, pipelines, triggers } = db.tables;
-  const [found] = await db
-    .select({
-      id: deliveries.id,
-      event: deliveries.event,
-      receivedAt: deliveries.receivedAt,
-      trigger: { id: triggers.id, label: triggers.label },
-      pipeline: { slug: pipelines.slug, name: pipelines.name },
-    })
-    .from(deliveries)
-    .innerJoin(triggers, eq(triggers.id, deliveries.triggerId))
-    .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
-    .where(
-      and(
-        eq(deliveries.id, id),
-        isNull(triggers.deletedAt),
-        eq(pipelines.organizationId, organizationId),
-        isNull(pipelines.deletedAt),
-      ),
-    );
-  return found;
 }

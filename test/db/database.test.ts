@@ -26,6 +26,7 @@ const landed = {
   "sqlite/0006_stacks": "2819d8fe66c9baf3",
   "sqlite/0007_failure_mails": "63cdbc2897074570",
   "sqlite/0008_work_and_tokens": "074f1e838e3a1fbc",
+  "sqlite/0009_search": "914ba23e968e994c",
   "postgres/0000_initial": "46d060eb95b2a299",
   "postgres/0001_sources": "926f0711cfecb9ca",
   "postgres/0002_schedules": "42032c22c24b0f1e",
@@ -35,6 +36,7 @@ const landed = {
   "postgres/0006_stacks": "84334f29572c1387",
   "postgres/0007_failure_mails": "437d4a920cecd78f",
   "postgres/0008_work_and_tokens": "c9793881bad0202b",
+  "postgres/0009_search": "2ff62aaa5dd3c1d8",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */

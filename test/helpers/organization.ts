@@ -103,6 +103,7 @@ async function addUser(
     passwordHash,
     operatorOfId: null,
     deactivatedAt: null,
+    hasShortcuts: true,
     createdAt: now,
   };
   await db.transaction((tx) => insertUser(tx, user));

@@ -20,6 +20,7 @@ import type { Db, Reader, Tx } from "../../db/database.ts";
 import { isOneOf, isPostgres, listBy, preparedRow } from "../../db/prepared.ts";
 import type { Tables } from "../../db/schema.ts";
 import { finishedBuildStates } from "../../vocabulary.ts";
+import { deleteWordsOfBuilds } from "../../words/store.ts";
 import { firstOfStep, type Job, wholeJobs } from "./job-store.ts";
 
 export type Build = Tables["builds"]["$inferSelect"];
@@ -329,9 +330,10 @@ export async function listBuildsFinishedBefore(db: Db | Tx, time: Date, limit: n
   return rows.map(({ id }) => id);
 }
 
-/** Deletes their jobs and meta-data by cascade. Returns how many builds it deleted. */
+/** Deletes their words, and by cascade their jobs and meta-data. Returns how many builds it deleted. */
 export async function deleteBuilds(tx: Tx, ids: string[]): Promise<number> {
   const { builds } = tx.tables;
+  await deleteWordsOfBuilds(tx, ids);
   const deleted = await tx.delete(builds).where(inArray(builds.id, ids)).returning({ id: builds.id });
   return deleted.length;
 }

@@ -3,7 +3,7 @@ import type { AuditChange, BuildMails, Feature, Role } from "../../vocabulary.ts
 import type { Kit } from "../columns.ts";
 
 export function defineAccountsTables(kit: Kit) {
-  const { table, index, primaryKey, uuid, text, integer, bigint, time, json } = kit;
+  const { table, index, primaryKey, uuid, text, integer, bigint, boolean, time, json } = kit;
 
   const organizations = table("organizations", {
     id: uuid().primaryKey(),
@@ -43,6 +43,8 @@ export function defineAccountsTables(kit: Kit) {
       .unique()
       .references(() => organizations.id),
     deactivatedAt: time("deactivated_at"),
+    /** Single letters are shortcuts on pages. */
+    hasShortcuts: boolean("has_shortcuts").notNull().default(true),
     createdAt: time("created_at").notNull(),
   });
 

@@ -13,6 +13,7 @@ import type {
   RetryType,
   StepOptions,
   TriggerOptions,
+  WordKind,
 } from "../../vocabulary.ts";
 import { type Kit, sealingKey } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
@@ -154,7 +155,20 @@ export function defineBuildsTables(
     Pick<PipelinesTables, "pipelines"> &
     Pick<TriggersTables, "deliveries">,
 ) {
-  const { table, index, uniqueIndex, primaryKey, uuid, text, integer, boolean, bigint, time, json } = kit;
+  const {
+    table,
+    index,
+    uniqueIndex,
+    primaryKey,
+    uuid,
+    text,
+    orderedText,
+    integer,
+    boolean,
+    bigint,
+    time,
+    json,
+  } = kit;
 
   const builds = table(
     "builds",
@@ -448,7 +462,23 @@ export function defineBuildsTables(
     ],
   );
 
+  /**
+   * Words by which a search finds builds and deliveries (shared/words). The subject may be gone: another index would
+   * double the size of the table. On SQLite it has no rowid: correct the generated SQL.
+   */
+  const searchWords = table(
+    "search_words",
+    {
+      organizationId: uuid("organization_id").notNull(),
+      kind: text().$type<WordKind>().notNull(),
+      word: orderedText().notNull(),
+      subjectId: uuid("subject_id").notNull(),
+    },
+    (t) => [primaryKey({ columns: [t.organizationId, t.kind, t.word, t.subjectId] })],
+  );
+
   return {
+    searchWords,
     builds,
     jobs,
     metaData,

@@ -27,6 +27,7 @@ import { findRow } from "../../db/rows.ts";
 import type { Tables } from "../../db/schema.ts";
 import { lowestIdAt } from "../../ids.ts";
 import type { DeliveryStatus } from "../../vocabulary.ts";
+import { deleteWordsOfDeliveries } from "../../words/store.ts";
 
 export type Delivery = Tables["deliveries"]["$inferSelect"];
 
@@ -195,6 +196,7 @@ export async function listDecidedBelow(tx: Tx, id: string, limit: number): Promi
 /** Delete their payloads first. @returns the number deleted */
 export async function deleteDeliveries(tx: Tx, ids: string[]): Promise<number> {
   const { deliveries } = tx.tables;
+  await deleteWordsOfDeliveries(tx, ids);
   const gone = await tx
     .delete(deliveries)
     .where(inArray(deliveries.id, ids))

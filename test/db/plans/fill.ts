@@ -58,6 +58,7 @@ function makeValue({ name, dataType, notNull }: Column, index: number, shared: S
   if (name === "is_provider") return false;
   if (dataType === "boolean") return index % 10 === 0;
   if (dataType === "json") return [];
+  if (name === "word") return `word ${index}`;
   if (dataType !== "string") return Buffer.from("{}");
   if (name === "id" || name === "position") return newId(new Date(startMs + index * 1000));
   // Half of the rows are of one organization, a few of one user.
@@ -65,6 +66,7 @@ function makeValue({ name, dataType, notNull }: Column, index: number, shared: S
   if (/^(user|actor|creator|.*_by)_id$/.test(name) && index % 2000 === 0) return shared.user;
   if (fewRowsOf.test(name)) return shared.few[index % 10];
   if (name.endsWith("_id") && !name.startsWith("external")) return newId(new Date(startMs + index * 1000));
+  if (name === "kind" && index % 2 === 0) return "word";
   if (name === "figure") return figureNames[index % 3];
   if (name === "role") return index % 10 === 0 ? "admin" : "member";
   if (name === "standing") return standings[Math.floor(index / 10) % 3];

@@ -36,26 +36,26 @@ export const searchPage = memberPage(async (services, request) => {
   };
 });
 
-type Placed = Omit<Found, BuildSection> & Record<BuildSection, PlacedBuild[]> & { isCut: boolean };
-type BuildSection = "builds" | "request" | "commit" | "branch" | "message";
+type Placed = Omit<Found, BuildSection> & Record<BuildSection, PlacedBuild[]>;
+type BuildSection = "builds" | "request" | "commit" | "branch" | "branches" | "message";
 
 async function load(services: Services, { organization }: MemberRequest, text: string): Promise<Placed> {
-  const { builds, request, commit, branch, message, ...others } = await searchOrganization(
+  const { builds, request, commit, branch, branches, message, ...others } = await searchOrganization(
     services.db,
     organization.id,
     text,
   );
-  const lists = [builds, request, commit, branch, message ?? []];
+  const lists = [builds, request, commit, branch, branches, message];
   const placed = new Map((await withPipelines(services, lists.flat())).map((each) => [each.build.id, each]));
-  const place = (list: ListedBuild[] = []) => list.flatMap(({ id }) => placed.get(id) ?? []);
+  const place = (list: ListedBuild[]) => list.flatMap(({ id }) => placed.get(id) ?? []);
   return {
     ...others,
     builds: place(builds),
     request: place(request),
     commit: place(commit),
     branch: place(branch),
+    branches: place(branches),
     message: place(message),
-    isCut: message === undefined,
   };
 }
 
@@ -70,21 +70,21 @@ function Explanation() {
           their pull request
         </li>
         <li>
-          builds by commit (7 characters or more), by the whole name of a branch, or by words of the message
+          builds by commit (7 characters or more), by the beginning of the name of their branch, or by words
+          of their message and author, or beginnings of these
         </li>
-        <li>deliveries by id</li>
+        <li>deliveries by their id, or by the id that their sender gave them</li>
       </ul>
     </>
   );
 }
 
 function Results({ found, text, org }: { found: Placed; text: string; org: string }) {
-  const { pipelines, builds, request, commit, branch, message, delivery } = found;
-  const { queues, clusters, agents, members, isCut } = found;
+  const { pipelines, builds, request, commit, branch, branches, message, deliveries } = found;
+  const { queues, clusters, agents, members } = found;
   const searched = (filter: Record<string, string>) =>
     addressOf(pathTo(patterns.buildsPage, { org }), filter);
-  const lists = [pipelines, builds, request, commit, branch, message, queues, clusters, agents, members];
-  const isEmpty = !delivery && lists.every((list) => list.length === 0);
+  const isEmpty = Object.values(found).every((list) => list.length === 0);
   return (
     <>
       {isEmpty && <p class="empty">Nothing is called “{text}” here, and no build matches.</p>}
@@ -112,21 +112,22 @@ function Results({ found, text, org }: { found: Placed; text: string; org: strin
         org={org}
         all={searched({ branch: text })}
       />
+      <Section id="branch-names" title="Branches" rows={branches}>
+        {({ build, pipeline }) => (
+          <Row key={build.id} path={searched({ branch: build.branch })} name={build.branch}>
+            {pipeline.name} #{build.number} · <Time at={build.createdAt} />
+          </Row>
+        )}
+      </Section>
       <Builds
         id="messages"
-        title="Builds with this message"
+        title="Builds with these words"
         builds={message}
         org={org}
         all={searched({ message: text })}
       />
-      {isCut && (
-        <p>
-          There are too many builds to look through all messages.{" "}
-          <a href={searched({ message: text })}>Search builds by message</a>, with a state, branch or commit.
-        </p>
-      )}
-      <Section id="deliveries" title="Deliveries" rows={delivery ? [delivery] : []}>
-        {({ id, event, receivedAt, trigger, pipeline }) => (
+      <Section id="deliveries" title="Deliveries" rows={deliveries}>
+        {({ id, externalId, event, receivedAt, trigger, pipeline }) => (
           <Row
             key={id}
             path={pathTo(patterns.deliveryPage, {
@@ -138,6 +139,7 @@ function Results({ found, text, org }: { found: Placed; text: string; org: strin
             name={id}
           >
             {pipeline.name} · {trigger.label} · {event && `${event} · `}
+            {externalId && `${externalId} · `}
             <Time at={receivedAt} />
           </Row>
         )}

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { createBuilds } from "../../../../shared/builds/making/builds.ts";
+import { minuteMs } from "../../../../shared/durations.ts";
 import { createPipeline, defaultStep } from "../../../../shared/pipelines/pipelines.ts";
+import { fillWords } from "../../../../shared/words/fill.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
 import { describeWorld } from "../../../helpers/databases.ts";
 import { post } from "../../../helpers/http.ts";
@@ -20,8 +22,16 @@ describeWorld("the search of an organization", startQueuePages, (pages) => {
       await createPipeline(services, actor, { name, steps: [defaultStep], clusterId: acme.cluster.id });
     await make({ branch: "topic/<b>", commit, message: "Faster loops" });
     await make({ branch: "main", commit: "HEAD", message: "Slower loops" }, 7);
+    pages.clock.advance(2 * minuteMs);
+    await fillWords(services);
+    await make({ branch: "topic/new", commit: "HEAD", message: "Loop once\n\nNo deadlock" });
     const { path } = await acme.trigger({ type: "github", label: "Hook" });
-    deliveryId = (await post(pages.url + path, "{}", { "X-GitHub-Event": "push" })).body.id;
+    deliveryId = (
+      await post(pages.url + path, "{}", {
+        "X-GitHub-Event": "push",
+        "X-GitHub-Delivery": "72D3162E-cc78-11e3-81ab-4c9367dc0958",
+      })
+    ).body.id;
     const token = await agentTokenOf(pages, acme.cluster);
     for (const name of ["builder-10", "builder-1"]) await startAgent(pages.url, token, { name });
   });
@@ -52,7 +62,7 @@ describeWorld("the search of an organization", startQueuePages, (pages) => {
     return Object.fromEntries(
       [...sections].map(([, title, html = ""]) => [
         title,
-        [...html.matchAll(/<a href="\/[^"?]*">([^<]*)<\/a>/g)].map(([, text]) => text),
+        [...html.matchAll(/<a href="\/[^"]*">([^<]*)<\/a>/g)].map(([, text]) => text),
       ]),
     );
   };
@@ -82,11 +92,33 @@ describeWorld("the search of an organization", startQueuePages, (pages) => {
     assert.deepEqual(await found("A1B2C3D"), { "Builds of this commit": ["Web #1"] });
     assert.deepEqual(await found("a1b2c3"), {});
     assert.deepEqual(await found("topic/<b>"), { "Builds of this branch": ["Web #1"] });
-    assert.deepEqual(await found("LOOPS"), { "Builds with this message": ["Web #2", "Web #1"] });
+  });
+
+  it("finds builds by words of their messages, those that have the words themselves first", async () => {
+    assert.deepEqual(await found("LOOPS"), { "Builds with these words": ["Web #2", "Web #1"] });
+    assert.deepEqual(await found("loop"), { "Builds with these words": ["Web #3", "Web #2", "Web #1"] });
+    assert.deepEqual(await found("deadl"), { "Builds with these words": ["Web #3"] });
+    assert.deepEqual(await found("loo fast"), { "Builds with these words": ["Web #1"] });
+    assert.deepEqual(await found("oops"), {});
+  });
+
+  it("finds branches by their beginning, in upper or lower case", async () => {
+    assert.deepEqual((await found("TOPIC/")).Branches, ["topic/&lt;b>", "topic/new"]);
   });
 
   it("finds a delivery by its id", async () => {
     assert.deepEqual(await found(deliveryId.toUpperCase()), { Deliveries: [deliveryId] });
+  });
+
+  it("finds a delivery by the id of its sender, by its beginning once it has its word", async () => {
+    const whole = "72D3162E-cc78-11e3-81ab-4c9367dc0958";
+    assert.deepEqual(await found(whole), { Deliveries: [deliveryId] });
+
+    pages.clock.advance(2 * minuteMs);
+    await fillWords(pages.services);
+
+    assert.deepEqual(await found(whole), { Deliveries: [deliveryId] });
+    assert.deepEqual((await found("72d3162e-CC")).Deliveries, [deliveryId]);
   });
 
   it("says what can be found, and that nothing is", async () => {
