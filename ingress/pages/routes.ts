@@ -12,6 +12,7 @@ import {
   revokeConnectedAppPage,
 } from "./account/connected-app.tsx";
 import { connectedAppsPage } from "./account/connected-apps.tsx";
+import { keyboardPage, saveKeyboard } from "./account/keyboard.tsx";
 import { createToken, newAccessTokenPage } from "./account/new-access-token.tsx";
 import { passwordPage, savePassword } from "./account/password.tsx";
 import { signIn, signInPage, signOut } from "./account/sign-in.tsx";
@@ -151,6 +152,7 @@ function routes({ isClosing }: Parts) {
     [patterns.invitation]: { GET: joinPage, POST: joinForm },
     [patterns.unsubscribe]: { GET: unsubscribePage, POST: unsubscribe },
     [patterns.signOut]: { POST: signOut },
+    [patterns.keyboard]: { GET: keyboardPage, POST: saveKeyboard },
     [patterns.password]: { GET: passwordPage, POST: savePassword },
     [patterns.enterCode]: { GET: enterCodePage, POST: enterCode },
     [patterns.enterThisCode]: { GET: enterCodePage },

@@ -56,6 +56,7 @@ async function readSite(installation: Installation): Promise<Site> {
     "/sign-in",
     "/docs",
     "/user/password",
+    "/user/keyboard",
     "/oauth/device",
     `/oauth/device/${device.userCode}`,
   ];

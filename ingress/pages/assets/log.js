@@ -286,6 +286,8 @@ const keys = {
 function handleKey(event) {
   const { key, target, ctrlKey, metaKey, altKey } = event;
   if (ctrlKey || metaKey || altKey || !Object.hasOwn(keys, key)) return;
+  // The user may have turned letters off.
+  if (document.body.dataset.keys === undefined || document.querySelector("dialog[open]")) return;
   if (target.closest?.("input:not([type=checkbox]), textarea, select")) return;
   event.preventDefault();
   keys[key]();
@@ -361,7 +363,8 @@ if (log) {
   addEventListener("scroll", handleScroll, { passive: true });
   // At the top of the page nothing scrolls.
   addEventListener("wheel", ({ deltaY }) => scrollY === 0 && deltaY < 0 && loadNear(true), { passive: true });
-  addEventListener("keydown", handleKey);
+  // Before those that all pages have.
+  addEventListener("keydown", handleKey, { capture: true });
   addEventListener("change", remember);
   open();
 }

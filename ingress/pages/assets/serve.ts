@@ -9,6 +9,7 @@ import { type Tone, toneOf } from "../states/tones.ts";
 
 const types = {
   "style.css": "text/css;charset=UTF-8",
+  "keys.js": "text/javascript;charset=UTF-8",
   "live.js": "text/javascript;charset=UTF-8",
   "log.js": "text/javascript;charset=UTF-8",
   "times.js": "text/javascript;charset=UTF-8",

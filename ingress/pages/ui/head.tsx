@@ -24,15 +24,16 @@ export interface HeadProps {
   visitor: Visitor | undefined;
 }
 
-const sections: [Section, PatternWith<"org">, string][] = [
-  ["pipelines", patterns.pipelinesPage, "Pipelines"],
-  ["builds", patterns.buildsPage, "Builds"],
-  ["clusters", patterns.clustersPage, "Agents"],
+/** A link to a section, and the letter that follows `g`. */
+type SectionLink = [Section, PatternWith<"org">, text: string, letter?: string];
+
+const sections: SectionLink[] = [
+  ["pipelines", patterns.pipelinesPage, "Pipelines", "p"],
+  ["builds", patterns.buildsPage, "Builds", "b"],
+  ["clusters", patterns.clustersPage, "Agents", "a"],
 ];
-const ofOrganization: [Section, PatternWith<"org">, string][] = [
-  ["members", patterns.membersPage, "Members"],
-];
-const forAdmins: [Section, PatternWith<"org">, string][] = [
+const ofOrganization: SectionLink[] = [["members", patterns.membersPage, "Members"]];
+const forAdmins: SectionLink[] = [
   ["settings", patterns.settingsPage, "Settings"],
   ["audit", patterns.auditPage, "Audit log"],
 ];
@@ -71,12 +72,13 @@ function OfOrganization({
   Required<Pick<HeadProps, "memberships">> & {
     within: NonNullable<HeadProps["within"]>;
   }) {
-  const links = (targets: typeof sections) =>
-    targets.map(([target, pattern, text]) => (
+  const links = (targets: SectionLink[]) =>
+    targets.map(([target, pattern, text, letter]) => (
       <a
         key={target}
         href={pathTo(pattern, { org: organization.slug })}
         aria-current={section === target ? "page" : undefined}
+        data-key={letter}
       >
         {text}
       </a>
@@ -146,6 +148,7 @@ function Account({ visitor, organization }: { visitor: Visitor; organization: Or
         {organization && (
           <a href={pathTo(patterns.buildMailsPage, { org: organization.slug })}>Mails about builds</a>
         )}
+        <a href={patterns.keyboard}>Keyboard shortcuts</a>
         <a href={patterns.password}>Change password</a>
         <a href={patterns.docs}>Docs</a>
         <a href={patterns.apiReference}>REST API</a>

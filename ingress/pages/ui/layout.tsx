@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { render } from "preact-render-to-string";
+import { patterns } from "../../../shared/paths.ts";
 import { assetPath, iconOf } from "../assets/serve.ts";
 import { signOf } from "../states/tones.ts";
 import { Head, type HeadProps } from "./head.tsx";
@@ -21,6 +22,8 @@ interface PageProps extends HeadProps {
   /** For `live.js`, which takes the title, its icon and the content only. */
   isRefresh?: boolean;
   script?: Script | Script[];
+  /** The field in the head finds as one types, and keys lead to it and through the page. */
+  hasSearch?: boolean;
   /** Absent on error pages, which name no time. */
   now?: Date;
   notice?: string | null;
@@ -41,7 +44,7 @@ export function renderPage(props: PageProps): string {
 }
 
 function Layout(props: PageProps) {
-  const { title, state, within, trail = [], events, script, isRefresh } = props;
+  const { title, state, within, trail = [], events, script, hasSearch, isRefresh, visitor } = props;
   const sign = state ? `${signOf(state)} ` : "";
   const name = sign + titleInFull(title, trail, within?.organization.name ?? "Signalbox");
   const icon = <link rel="icon" type="image/svg+xml" href={assetPath(state ? iconOf(state) : "icon.svg")} />;
@@ -66,13 +69,17 @@ function Layout(props: PageProps) {
         <title>{name}</title>
         {icon}
         <link rel="stylesheet" href={assetPath("style.css")} />
+        {hasSearch && <script type="module" src={assetPath("keys.js")} />}
         {events && <script type="module" src={assetPath("live.js")} />}
         {events && <script type="module" src={assetPath("times.js")} />}
         {[script ?? []].flat().map((name) => (
           <script key={name} type="module" src={assetPath(name)} />
         ))}
       </head>
-      <body data-events={events}>
+      <body
+        data-events={events}
+        data-keys={hasSearch && visitor?.user?.hasShortcuts ? patterns.keyboard : undefined}
+      >
         <a class="skip" href="#main">
           Skip to the content
         </a>

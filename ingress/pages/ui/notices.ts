@@ -8,6 +8,7 @@ const notices = {
   message_retried: "It is sent now.",
   message_dropped: "The message is dropped. It is not sent.",
   build_mails_saved: "Your choice is saved.",
+  shortcuts_saved: "Your choice is saved.",
   settings_saved: "The settings are saved.",
   role_changed: "The role is changed.",
   member_removed: "The member is removed.",

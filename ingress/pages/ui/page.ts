@@ -109,16 +109,25 @@ export function signInAndReturnTo(path: string): string {
   return `${patterns.signIn}?${new URLSearchParams({ to: path })}`;
 }
 
+interface PageNeeds {
+  events?: string;
+  script?: Script | Script[];
+  /** The field in the head finds as one types. */
+  hasSearch?: boolean;
+  /** An origin besides our own. */
+  pictures?: string;
+}
+
 /**
- * No framing, no caching, nothing from other hosts. Only pages with a script run scripts; only those with events
- * connect.
- * @param pictures an origin besides our own
+ * No framing, no caching, nothing from other hosts. Only pages with a script run scripts; only those with events or the
+ * search connect.
  */
 export function setPageHeaders(
   event: H3Event,
-  { events, script, pictures }: { events?: string; script?: Script | Script[]; pictures?: string } = {},
+  { events, script, hasSearch = false, pictures }: PageNeeds = {},
 ): void {
-  const scripts = `${events || script ? "script-src 'self'; " : ""}${events ? "connect-src 'self'; " : ""}`;
+  const connects = events || hasSearch;
+  const scripts = `${connects || script ? "script-src 'self'; " : ""}${connects ? "connect-src 'self'; " : ""}`;
   setHeaders(event, {
     "Content-Security-Policy": `default-src 'none'; ${scripts}style-src 'self'; img-src 'self'${pictures ? ` ${pictures}` : ""}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
     "X-Frame-Options": "DENY",
@@ -169,9 +178,12 @@ async function respond(
   if (typeof result === "string") return seeOther(result);
   const { status = 200, topics, organizations, section, hasPictures, ...content } = result;
   const { membership, memberships = [], outage } = pageContextOf(event);
-  const reloads = topics && event.req.method !== "POST";
+  // An answer to a form may show a secret, and its address may have no page.
+  const isAnswer = event.req.method === "POST";
+  const reloads = topics && !isAnswer;
   const shown = {
     ...content,
+    hasSearch: Boolean(membership && section && !isAnswer),
     ...(reloads && {
       events: eventsPath(services, visitor, {
         organizations: organizations ?? (membership ? [membership.organization] : []),

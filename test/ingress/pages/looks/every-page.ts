@@ -50,6 +50,16 @@ const wrongPassword = async (page: Page) => {
   await page.getByLabel("Password").fill("wrong");
   await press(page, "Sign in");
 };
+const searchInHead = async (page: Page) => {
+  await page.goto("/organizations/globex/pipelines");
+  await page.getByRole("combobox", { name: "Search" }).fill("si");
+  await page.getByRole("option").first().waitFor();
+};
+const keysInDialog = async (page: Page) => {
+  await page.goto("/organizations/globex/pipelines");
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").waitFor();
+};
 const openMenu = async (page: Page) => {
   await page.goto("/");
   await page.locator(".account summary").click();
@@ -215,6 +225,9 @@ export const everyPage: Look[] = [
   { name: "new token, incomplete", as: "ada", visit: newToken("Choose one") },
   { name: "new token, created", as: "ada", visit: newToken("acme") },
   { name: "password", as: "ada", visit: at("/user/password") },
+  { name: "keyboard shortcuts", as: "ada", visit: at("/user/keyboard") },
+  { name: "search in the head", as: "ada", visit: searchInHead },
+  { name: "keys in a dialog", as: "ada", visit: keysInDialog },
   { name: "pipelines", as: "ada", visit: at("/organizations/globex/pipelines") },
   { name: "pipelines, one without builds", as: "bob", visit: at("/organizations/acme/pipelines") },
   { name: "a pipeline", as: "ada", visit: at("/organizations/globex/pipelines/site") },

@@ -40,6 +40,7 @@ describeWorldOn(sqlite, "every page", startPages, (pages) => {
       "/user/connected-apps",
       "/user/api-access-tokens",
       "/user/password",
+      "/user/keyboard",
     ]) {
       assertPage(await ada.get(path), 200, path);
       const head = await request(pages.url + path, { method: "HEAD", headers: { cookie: ada.cookie } });
@@ -58,9 +59,9 @@ describeWorldOn(sqlite, "every page", startPages, (pages) => {
       headers.get("content-security-policy"),
       policy.replace("style-src", "script-src 'self'; connect-src 'self'; style-src"),
     );
-    for (const file of ["live", "times"])
+    for (const file of ["keys", "live", "times"])
       assert.ok(text.includes(`<script type="module" src="/assets/${file}.js?v=`), file);
-    assert.equal(text.match(/<script/g)?.length, 2);
+    assert.equal(text.match(/<script/g)?.length, 3);
   });
 
   it("allows the script that sends a form once", async () => {
