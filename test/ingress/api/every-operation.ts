@@ -242,9 +242,6 @@ const rows: Row[] = [
   ["replaceClusterSecretValue", "PUT", `${secret}/value`, "write_secrets", "admin", 200, { body: () => ({ value: "y" }), prepare: freshSecret }],
   ["deleteClusterSecret", "DELETE", secret, "write_secrets", "admin", 204, { prepare: freshSecret }],
 
-  ["getMails", "GET", "/mails", "read_user", "member", 200],
-  ["updateMails", "PATCH", "/mails", "write_user", "member", 200, { body: () => ({ build_mails: "all" }) }],
-
   ["listRepositoryConnections", "GET", "/repository_connections", "read_organization_repository_connections", "admin", 200],
   ["createRepositoryConnection", "POST", "/repository_connections", "write_organization_repository_connections", "admin", 201, { body: () => ({ type: "gitea", url: `https://${unique("git")}.example.com` }) }],
   ["getRepositoryConnection", "GET", connection, "read_organization_repository_connections", "admin", 200, { prepare: freshConnection }],

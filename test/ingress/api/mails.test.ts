@@ -23,6 +23,14 @@ describeWorld("/v2/organizations/:org/mails", openApi, (api) => {
     assert.equal((await api.send("GET", "/mails")).body.build_mails, "failed", "each has their own");
   });
 
+  it("403: a token without the scope", async () => {
+    const body = { build_mails: "all" };
+    const reading = await api.tokenOf(api.admin, ["read_user"]);
+    assert.equal((await api.send("PATCH", "/mails", { token: reading, body })).status, 403);
+    const writing = await api.tokenOf(api.admin, ["write_user"]);
+    assert.equal((await api.send("GET", "/mails", { token: writing })).status, 403);
+  });
+
   it("422: another choice", async () => {
     for (const build_mails of ["some", null, 1, ""]) {
       const { status, body } = await api.send("PATCH", "/mails", { body: { build_mails } });
