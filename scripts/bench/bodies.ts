@@ -37,6 +37,21 @@ export function githubPush(index: number, bytes: number, branch = `work-${index 
   return JSON.stringify(push);
 }
 
+/** A push of GitLab. */
+export function gitlabPush(commit: string, bytes: number): string {
+  const push = {
+    object_kind: "push",
+    ref: "refs/heads/main",
+    checkout_sha: commit,
+    message: "Light the harbour",
+    user_username: "ada",
+    project: { path_with_namespace: "lighthouse/harbour", web_url: "https://gitlab.com/lighthouse/harbour" },
+    padding: "",
+  };
+  push.padding = "x".repeat(bytes - JSON.stringify(push).length);
+  return JSON.stringify(push);
+}
+
 /** A pull request of GitHub that is open, with the branch of its number and the commit of an index. */
 export function githubRequest(number: number, index: number): string {
   const side = (ref: string, of: number) => ({ ref, sha: commit(of).id, user: { login: "lighthouse" } });

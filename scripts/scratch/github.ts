@@ -17,13 +17,13 @@ export interface Door {
   secret: string;
 }
 
-/** Gives a pipeline a repository at GitHub. @returns the webhook that it has from now on */
+/** Gives a pipeline a repository at a source host. @returns the webhook that it has from now on */
 export async function addRepository(
   services: Services,
   operator: Actor,
   pipeline: Pick<Pipeline, "id">,
+  repository = "https://github.com/lighthouse/harbour.git",
 ): Promise<Door> {
-  const repository = "https://github.com/lighthouse/harbour.git";
   await updatePipeline(services, operator, pipeline, { repository });
   const webhook = await findWebhook(services.db, { pipelineId: pipeline.id });
   if (!webhook) throw new Error("The pipeline has no webhook.");

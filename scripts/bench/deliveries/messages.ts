@@ -4,13 +4,12 @@ import { newNotificationService } from "../../../shared/notifications/members.ts
 import { createNotificationService } from "../../../shared/notifications/notification-services.ts";
 import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { endpointUrl } from "../../../shared/settings/urls.ts";
-import { createTrigger } from "../../../shared/triggers/create.ts";
+import { addRepository } from "../../scratch/github.ts";
 import { createFilteringOrganization } from "../../scratch/organization.ts";
 import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
 import { isSoon } from "../../scratch/wait.ts";
 import type { Options } from "../bench.ts";
-import { kilobyte, pushPayload } from "../bodies.ts";
+import { gitlabPush, kilobyte } from "../bodies.ts";
 import { interleave, type Line, perSecond } from "../comparison.ts";
 import type { Load } from "../load/generator.ts";
 import { startGenerator } from "../load/load.ts";
@@ -31,6 +30,8 @@ const aims = { without: "≥ 0.8" };
 /** A status at the commit, and a request of the notification service. */
 const messagesOfBuild = 2;
 const sentWithinMs = 300_000;
+/** Each push has another commit: only the newest build of a commit has a status. */
+const commit = "5eed".padEnd(40, "0");
 
 /** Measures from the first post until the last build. The CPU times are until the last message, too. */
 export async function measureMessages(
@@ -54,8 +55,9 @@ export async function measureMessages(
   const { pids, databaseUrl, seed: doors } = installation;
   const generator = startGenerator(scratch, options);
 
-  const found = await interleave(doors, { rounds, title }, async ({ name, url, pipelineId }) => {
-    const requests = [postJson(url, pushPayload(kilobyte))];
+  const found = await interleave(doors, { rounds, title }, async ({ name, url, secret, pipelineId }) => {
+    const headers = { "X-Gitlab-Event": "Push Hook", "X-Gitlab-Token": secret };
+    const requests = [postJson(url, gitlabPush(commit, kilobyte), headers)];
     const post = async (load: Pick<Load, "perSecond" | "until">) => {
       const before = await receivers.countReceived();
       const untilSent = async (builds: number) => {
@@ -66,7 +68,7 @@ export async function measureMessages(
       };
       return measureBuilds(
         { pids, databaseUrl, pipelineId },
-        () => generator({ requests, connections: 50, wanted: { status: 201 }, ...load }),
+        () => generator({ requests, uniqueText: commit, connections: 50, wanted: { status: 201 }, ...load }),
         untilSent,
       );
     };
@@ -77,30 +79,22 @@ export async function measureMessages(
 }
 
 /**
- * Makes an organization with a pipeline and its trigger.
+ * Makes an organization with a pipeline, whose repository is at GitLab.
  * @param target the address that hears of its builds
  */
 async function makeDoor(services: Services, org: string, target?: string) {
   const { operator, cluster } = await createFilteringOrganization(services, org);
   const pipeline = await createPipeline(services, operator, {
-    ...{ clusterId: cluster.id, slug: "web", name: "web", steps: [defaultStep] },
-    repository: "https://git.example.com/lighthouse/harbour.git",
-  });
-  const build = { buildCommit: "5eed".padEnd(40, "0") };
-  const { token } = await createTrigger(services, operator, pipeline, {
-    ...{ type: "webhook", label: "Bench", filter: null },
-    ...build,
+    clusterId: cluster.id,
+    slug: "web",
+    name: "web",
+    steps: [defaultStep],
   });
   if (target !== undefined) {
-    const host = {
-      type: "github_enterprise",
-      url: "https://git.example.com",
-      token: "bench",
-      api_url: target,
-    };
+    const host = { type: "gitlab", token: "bench", api_url: target };
     await createConnection(services, operator, newConnection.parse(host));
     const service = { provider: "webhook", settings: { url: `${target}/hook` } };
     await createNotificationService(services, operator, newNotificationService.parse(service));
   }
-  return { url: endpointUrl(services.config, token), pipelineId: pipeline.id };
+  return addRepository(services, operator, pipeline, "https://gitlab.com/lighthouse/harbour.git");
 }

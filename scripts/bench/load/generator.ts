@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { percentile } from "../../scratch/figures.ts";
 import { type Answer, KeptConnection } from "./kept-connection.ts";
@@ -87,7 +87,7 @@ function requestMaker(bytes: Buffer, uniqueText: string | undefined): () => Buff
   const at = bytes.indexOf(uniqueText);
   return () => {
     const copy = Buffer.from(bytes);
-    copy.write(randomUUID(), at, "latin1");
+    copy.write(randomBytes(uniqueText.length / 2).toString("hex"), at, "latin1");
     return copy;
   };
 }
