@@ -30,7 +30,7 @@ export const scopeWords = {
   write_notification_services: "Create, change and delete notification services",
   read_teams: "See teams and their members",
   write_teams: "Create, change and delete teams",
-  read_user: "See your name and email address, and which mails you get",
+  read_user: "See your name and email address",
   write_user: "Choose which mails you get",
   read_audit_events: "Read the audit log",
   read_secrets_details: "See the names of secrets, not their values",
