@@ -32,7 +32,7 @@ export function Head({ data, request }: HeadProps) {
       <div class="title">
         <StateIcon state={build.state} />
         <h1>
-          {pipeline.name} #{build.number}
+          <span>{pipeline.name}</span> #{build.number}
           <span class="hidden">
             {" "}
             {stateInWords(build.state)}
@@ -90,7 +90,15 @@ function sourcesOf({ data, request }: HeadProps): ComponentChildren[] {
     pullRequest && <RequestName pullRequest={pullRequest} />,
     tag !== undefined ? `tag ${tag}` : <a href={branchPath}>{branch}</a>,
     <Commit key="commit" commit={commit} repository={pipeline.repository} />,
-    name === undefined || name === creator ? `by ${creator}` : `by ${name}, made by ${creator}`,
+    <>
+      by{" "}
+      {name !== undefined && name !== creator && (
+        <>
+          <span>{name}</span>, made by{" "}
+        </>
+      )}
+      {creator}
+    </>,
     from && (
       <>
         triggered by <TriggeredBy from={from} jobId={build.triggeredByJobId} request={request} />

@@ -74,11 +74,14 @@ function cutMessages() {
     .map(({ textContent }) => textContent);
 }
 
-/** Links in a line of text need no height of their own. A field is touched by its label, too. */
+/** Links in a line of text need no height of their own, nor do lines of a log. A field is touched by its label, too. */
 function smallTargets(min: number) {
   return [...document.querySelectorAll<HTMLElement>("a, button, input, select, textarea, summary")]
     .filter((each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
-    .filter((each) => getComputedStyle(each).display !== "inline" && !each.closest(".hidden, [aria-hidden]"))
+    .filter(
+      (each) =>
+        getComputedStyle(each).display !== "inline" && !each.closest(".hidden, [aria-hidden], .lines"),
+    )
     .filter((each) => {
       const boxes = [each, ...((each as HTMLInputElement).labels ?? [])].map((box) =>
         box.getBoundingClientRect(),

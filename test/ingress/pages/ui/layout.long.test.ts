@@ -69,7 +69,7 @@ describeInBrowser("the layout", startQueuePages, (pages) => {
       await visit("/organizations/acme/pipelines/site/builds/1", width);
       assert.ok((await box(page.locator(".jobs .what"))).width >= room, `job at ${width}`);
       await visit("/organizations/acme/pipelines/site", width);
-      assert.ok((await box(page.locator(".builds .source"))).width >= 180, `branch at ${width}`);
+      assert.ok((await box(page.locator(".builds .source"))).width >= 150, `branch at ${width}`);
     }
   });
 
