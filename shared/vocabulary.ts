@@ -550,6 +550,8 @@ export interface AuditChange {
   field: string;
   before?: string | number | boolean | null;
   after?: string | number | boolean | null;
+  /** Of a long member: the lines, or names of variables, that changed, behind a mark (members/difference.ts). */
+  difference?: string;
 }
 
 /** A request header as stored. Null replaces a secret value, which is never stored. */

@@ -16,6 +16,7 @@ import { stored } from "../sharing/bounds.ts";
 import { roomProblems } from "../sharing/room.ts";
 import { deleteOpenRequestsOf } from "../sources/open-requests-store.ts";
 import type { CommandStep, Step } from "../vocabulary.ts";
+import { withDifferences } from "./configuration/differences.ts";
 import { sealEnvironment } from "./environment.ts";
 import type { NewPipeline, PipelineChange } from "./input.ts";
 import { type OtherMember, pipelineMembers } from "./members.ts";
@@ -161,9 +162,10 @@ export async function updatePipeline(
       before: present,
       after: updated,
       shown,
-      named: [...named, "providerSettings", "environmentSealed"],
+      named: [...named, "document", "providerSettings", "environmentSealed"],
     });
-    await audit(tx, actor, "updated", auditSubject(updated), changes);
+    const both = { before: present, after: updated };
+    await audit(tx, actor, "updated", auditSubject(updated), withDifferences(services.cipher, changes, both));
     return updated;
   };
   return countingChange(services, { kind: "pipelines", ids: [id] }, () => services.db.transaction(update));

@@ -1,8 +1,12 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import { changesOf } from "../accounts/audit-changes.ts";
+import type { Cipher } from "../crypto/cipher.ts";
+import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId } from "../ids.ts";
+import { differenceOfNames } from "../members/difference.ts";
 import { auditedColumns } from "../members/rows.ts";
+import { openEnvironmentIfPossible } from "../pipelines/environment.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
 import { notFound, validationFailed } from "../refusal.ts";
 import { countingChange } from "../retention/records.ts";
@@ -37,7 +41,9 @@ export async function updateTrigger(
     const stamp = { updatedAt: tx.now, updatedById: actor.userId };
     const updated = await updateIfPresent(tx, id, { ...columns, ...stamp });
     if (!updated) throw notFound("pipeline trigger");
-    const changes = changesOf({ before: present, after: updated, ...audited });
+    const changes = changesOf({ before: present, after: updated, ...audited }).map((change) =>
+      change.field === "environment" ? { ...change, ...changedNames(cipher, present, updated) } : change,
+    );
     await auditTrigger(tx, actor, updated, updateAction(present, updated, columns), changes);
     return updated;
   };
@@ -46,6 +52,14 @@ export async function updateTrigger(
   );
   publishTriggerChange(services, changed);
   return changed;
+}
+
+function changedNames(cipher: Cipher, ...both: [before: Trigger, after: Trigger]): Partial<AuditChange> {
+  const [before = {}, after = {}] = both.map(({ environmentSealed }) =>
+    openEnvironmentIfPossible(cipher, environmentSealed, sealedPlaces.variablesOfBuilds),
+  );
+  const difference = differenceOfNames(before, after);
+  return difference === undefined ? {} : { difference };
 }
 
 function updateAction(before: Trigger, after: Trigger, columns: object): string {

@@ -29,6 +29,6 @@ export function presentAuditEvent({ event, actor }: { event: AuditEvent; actor: 
     actor: { id: event.actorId, name: actor },
     action: event.action,
     subject: { type: event.subjectType, id: event.subjectId, name: event.subject },
-    changes: event.changes ?? [],
+    changes: (event.changes ?? []).map(({ difference: _, ...change }) => change),
   };
 }
