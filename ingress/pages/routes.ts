@@ -54,6 +54,7 @@ import { deviceResultPage, reviewDevice, reviewDevicePage } from "./device/revie
 import { groupsPage } from "./groups/list.tsx";
 import { groupPage } from "./groups/show.tsx";
 import { guidePage, guidesPage } from "./guides/show.tsx";
+import { pipelineHistoryPage, queueHistoryPage, triggerHistoryPage } from "./history/history.tsx";
 import { homePage } from "./home/show.tsx";
 import { welcome } from "./home/welcome.tsx";
 import { jobLogFile, jobPage } from "./jobs/show.tsx";
@@ -210,6 +211,7 @@ function routes({ isClosing }: Parts) {
     [patterns.bulkRebuildPage]: { GET: bulkRebuildPage },
     [patterns.cancelBulkRebuildPage]: { GET: redirectToBulkRebuild, POST: cancelBulkRebuildForm },
     [patterns.rebuildPage]: { GET: redirectToDelivery, POST: buildAgain },
+    [patterns.pipelineHistoryPage]: { GET: pipelineHistoryPage },
     [patterns.schedulesPage]: { GET: schedulesPage },
     [patterns.newSchedulePage]: newSchedulePage,
     [patterns.schedulePage]: { GET: schedulePage },
@@ -220,6 +222,7 @@ function routes({ isClosing }: Parts) {
     [patterns.deleteSchedulePage]: deleteSchedulePage,
     [patterns.triggersPage]: { GET: triggersPage },
     [patterns.newTriggerPage]: { GET: newTriggerPage, POST: addTrigger },
+    [patterns.triggerHistoryPage]: { GET: triggerHistoryPage },
     [patterns.triggerSetupPage]: { GET: triggerSetupPage },
     [patterns.editTriggerPage]: { GET: editTriggerPage, POST: saveTrigger },
     [patterns.enableTriggerPage]: { GET: redirectToTrigger, POST: enableTrigger },
@@ -236,6 +239,7 @@ function routes({ isClosing }: Parts) {
     [patterns.deleteClusterPage]: deleteClusterPage,
     [patterns.newQueuePage]: newQueuePage,
     [patterns.queuePage]: { GET: queuePage },
+    [patterns.queueHistoryPage]: { GET: queueHistoryPage },
     [patterns.editQueuePage]: editQueue,
     [patterns.deleteQueuePage]: deleteQueuePage,
     [patterns.pauseQueuePage]: { GET: redirectToQueue, POST: pauseQueue },

@@ -80,7 +80,7 @@ function ClusterView({
         request={request}
         refused={refused}
       />
-      <AuditList entries={audit} />
+      <AuditList entries={audit} viewer={request} />
       {isAdmin && (
         <p class="audit-log">
           <a href={pathTo(patterns.auditPage, { org: organization.slug })}>Audit log</a> of the whole

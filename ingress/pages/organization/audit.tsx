@@ -1,7 +1,7 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { SearchForm } from "../search/form.tsx";
 import { addressOf } from "../search/read.ts";
-import { AuditList } from "../ui/audit-list.tsx";
+import { AuditEntries } from "../ui/audit-list.tsx";
 import { adminPage } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
 import { auditFields } from "./audit-search.tsx";
@@ -28,7 +28,7 @@ export const auditPage = adminPage(async (services, request) => {
             Download these entries as CSV
           </a>
         </p>
-        <AuditList entries={entries} places={places} />
+        <AuditEntries entries={entries} places={places} viewer={request} />
         <CursorPager links={links} />
       </>
     ),

@@ -1,3 +1,4 @@
+import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listBuildTimes } from "../../../shared/builds/rows/build-store.ts";
 import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
@@ -7,6 +8,7 @@ import type { Services } from "../../../shared/services/services.ts";
 import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
 import { loadBuildSearch, SearchedBuilds } from "../builds/search.tsx";
 import { titleOf } from "../resources/title.ts";
+import { AuditList } from "../ui/audit-list.tsx";
 import { LinkButton, PostButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
@@ -18,6 +20,7 @@ import { settingsInWords } from "./settings-in-words.ts";
 import { Steps } from "./steps-in-words.tsx";
 
 const maxBars = 50;
+const maxHistory = 5;
 
 /** GET /organizations/:org/pipelines/:slug */
 export const pipelinePage = memberPage((services, request) => showPipeline(services, request));
@@ -37,6 +40,11 @@ async function showPipeline(
   const pipeline = await loadPipelineWithSteps(services, request);
   const found = await loadBuildSearch(services, request, pipeline);
   const lastBuilds = await listBuildTimes(services.db, pipeline.id, maxBars);
+  const history = await listAuditEvents(
+    services.db,
+    { organizationId: organization.id, subjects: { types: ["pipeline"], ids: [pipeline.id] } },
+    maxHistory,
+  );
   const cluster = await findClusterById(services.db, pipeline.clusterId);
   const variables = Object.keys(environmentOfPipeline(services.cipher, pipeline));
   const topics = found.list.rows.map(({ id }) => `build:${id}` as const);
@@ -98,6 +106,11 @@ async function showPipeline(
               <a href={pathTo(patterns.triggersPage, parameters)}>trigger of this pipeline</a> receives.
             </>
           }
+        />
+        <AuditList
+          entries={history}
+          viewer={request}
+          path={pathTo(patterns.pipelineHistoryPage, parameters)}
         />
       </>
     ),

@@ -83,7 +83,11 @@ function QueueView({
       <QueueJobs request={request} details={details} />
       <QueueAgents request={request} details={details} />
       <Use charts={details.charts} />
-      <AuditList entries={audit} />
+      <AuditList
+        entries={audit}
+        viewer={request}
+        path={queuePath(request, queue, patterns.queueHistoryPage)}
+      />
     </>
   );
 }

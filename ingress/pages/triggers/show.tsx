@@ -109,7 +109,7 @@ export const triggerPage = memberPage(async (services, request) => {
           }}
           pathOf={(request) => pathTo(patterns.refusedRequestPage, { ...parameters, request })}
         />
-        <AuditList entries={data.auditEntries} />
+        <AuditList entries={data.auditEntries} viewer={request} path={path(patterns.triggerHistoryPage)} />
       </>
     ),
   };

@@ -1,5 +1,6 @@
 import type { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import type { AuditChange } from "../../../shared/vocabulary.ts";
+import type { MemberRequest } from "./member-page.ts";
 import { Time } from "./times.tsx";
 
 type Entry = Awaited<ReturnType<typeof listAuditEvents>>[number];
@@ -12,43 +13,83 @@ export interface Place {
   owner?: string;
 }
 
-/** @param places of subjects, by their ids */
-export function AuditList({
-  entries,
-  places = new Map(),
-}: {
+/** The visitor, who learns the names of own tokens; admins those of all. */
+type Viewer = Pick<MemberRequest, "role" | "user">;
+
+interface EntriesProps {
   entries: Entry[];
+  viewer: Viewer;
+  /** Of subjects, by their ids. */
   places?: Map<string, Place>;
-}) {
+}
+
+/** @param props.path of the whole history */
+export function AuditList({ path, ...props }: EntriesProps & { path?: string }) {
   return (
     <section aria-labelledby="audit">
       <h2 id="audit">History</h2>
-      {entries.length === 0 ? (
-        <p class="quiet">Nothing yet.</p>
-      ) : (
-        <ul class="audit">
-          {entries.map(({ event, actor }) => (
-            <li key={event.id}>
-              <span>
-                {actor} {event.action} <Subject event={event} place={places.get(event.subjectId)} />
-                <Changes changes={event.changes ?? []} />
-              </span>
-              <span class="quiet">
-                <Time at={event.createdAt} />
-              </span>
-            </li>
-          ))}
-        </ul>
+      <AuditEntries {...props} />
+      {path !== undefined && props.entries.length > 0 && (
+        <p class="audit-log">
+          <a href={path}>The whole history</a>
+        </p>
       )}
     </section>
   );
 }
 
+/** Rows that unfold to what changed. */
+export function AuditEntries({ entries, viewer, places = new Map() }: EntriesProps) {
+  if (entries.length === 0) return <p class="quiet">Nothing yet.</p>;
+  return (
+    <ul class="audit">
+      {entries.map((entry) => {
+        const { id, subjectId, changes } = entry.event;
+        const line = <Line entry={entry} viewer={viewer} place={places.get(subjectId)} />;
+        return (
+          <li key={id}>
+            {changes === null ? (
+              <div class="line">{line}</div>
+            ) : (
+              <details id={`entry-${id}`}>
+                <summary class="line">{line}</summary>
+                <Changes changes={changes} />
+              </details>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Line({ entry, viewer, place }: { entry: Entry; viewer: Viewer; place: Place | undefined }) {
+  const { event, actor } = entry;
+  const fields = event.changes?.map(({ field }) => field.replaceAll("_", " ")) ?? [];
+  return (
+    <>
+      <span class="act">
+        {actor} {event.action} <Subject event={event} place={place} />
+        {fields.length > 0 && <span class="quiet">: {fields.join(", ")}</span>}
+      </span>
+      <span class="quiet">
+        {tokenInWords(event, viewer)}
+        <Time at={event.createdAt} />
+      </span>
+    </>
+  );
+}
+
+/** `by the token “Release script” · `, or for others `by a token · `. */
+function tokenInWords({ token, actorId }: Entry["event"], { role, user }: Viewer): string {
+  if (token === null) return "";
+  return role === "admin" || actorId === user.id ? `by the token “${token}” · ` : "by a token · ";
+}
+
 function Changes({ changes }: { changes: AuditChange[] }) {
-  if (changes.length === 0) return null;
   return (
     <ul class="changes">
-      {changes.map(({ field, before, after }) => (
+      {changes.map(({ field, before, after, difference }) => (
         <li key={field}>
           {field.replaceAll("_", " ")}
           {before !== undefined && (
@@ -63,9 +104,30 @@ function Changes({ changes }: { changes: AuditChange[] }) {
               to <Value value={after} />
             </>
           )}
+          {before === undefined && after === undefined && difference === undefined && " changed"}
+          {difference !== undefined && <Difference text={difference} />}
         </li>
       ))}
     </ul>
+  );
+}
+
+const marks: Record<string, string> = { "+": "new", "-": "gone", "~": "other" };
+
+function Difference({ text }: { text: string }) {
+  const lines = text.split("\n");
+  return (
+    <>
+      <pre class="difference">
+        {lines.map((line, index) => (
+          <span key={index} class={marks[line.slice(0, 1)]}>
+            {line}
+            {"\n"}
+          </span>
+        ))}
+      </pre>
+      {lines.some((line) => line.startsWith("~")) && <p class="quiet">~ has another value</p>}
+    </>
   );
 }
 
