@@ -8,6 +8,15 @@ import { type GuideName, guides } from "./list.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const markdown = new MarkdownIt({ html: false });
+const { fence: renderFence } = markdown.renderer.rules;
+/** An example of steps is followed by a link to the form of a pipeline that has them. */
+markdown.renderer.rules.fence = (tokens, at, ...rest) => {
+  const example = renderFence?.(tokens, at, ...rest) ?? "";
+  const configuration = tokens[at]?.content ?? "";
+  if (!configuration.startsWith("steps:\n")) return example;
+  const form = `${patterns.newPipelinePage}?${new URLSearchParams({ configuration })}`;
+  return `${example}<p class="try"><a href="${form}">Try it in a new pipeline</a></p>\n`;
+};
 
 export interface Guide {
   html: string;
@@ -44,6 +53,13 @@ export function renderGuide(text: string, file: string): Guide {
     rewriteLinks(token.children ?? [], file);
   }
   return { html: markdown.renderer.render(tokens, markdown.options, {}), sections };
+}
+
+/** @param org whose form the examples open. Undefined: the reader has none, and no example has a link */
+export function forReader({ html }: Pick<Guide, "html">, org: string | undefined): string {
+  if (org === undefined) return html.replaceAll(/<p class="try">.*<\/p>\n/g, "");
+  const path = pathTo(patterns.newPipelinePage, { org });
+  return html.replaceAll(`<a href="${patterns.newPipelinePage}?`, `<a href="${path}?`);
 }
 
 type Tokens = ReturnType<typeof markdown.parse>;

@@ -1,4 +1,5 @@
 import { getRouterParam } from "h3";
+import { listMemberships } from "../../../shared/accounts/member-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import { page } from "../ui/page.ts";
@@ -27,18 +28,19 @@ export const guidesPage = page(() => ({
 }));
 
 /** GET /docs/:page */
-export const guidePage = page(async (_, { event }) => {
+export const guidePage = page(async (services, { event, visitor }) => {
   const name = getRouterParam(event, "page") ?? "";
   if (!isGuide(name)) throw new Refusal(404, "Not Found");
   // Few ask for guides, and the reader of Markdown takes memory.
-  const { findGuide } = await import("./render.ts");
+  const { findGuide, forReader } = await import("./render.ts");
   const guide = findGuide(name);
+  const [membership] = visitor?.user ? await listMemberships(services.db, visitor.user.id, 1) : [];
   return {
     title: `${guides[name].title} · Docs`,
     content: (
       <div class="guide">
         <Contents present={name} guide={guide} />
-        <article dangerouslySetInnerHTML={{ __html: guide.html }} />
+        <article dangerouslySetInnerHTML={{ __html: forReader(guide, membership?.organization.slug) }} />
       </div>
     ),
   };

@@ -28,11 +28,12 @@ export interface PipelineDraft {
   steps: StepsDraft;
 }
 
-export function newPipelineDraft(clusterId: string): PipelineDraft {
+/** @param yaml null: the steps come from the repository */
+export function newPipelineDraft(clusterId: string, yaml: string | null = null): PipelineDraft {
   return {
     members: draftOf(pipelineMembers, { clusterId, allowRebuilds: true }),
     replacesEnvironment: false,
-    steps: { as: "repository" },
+    steps: yaml === null ? { as: "repository" } : { as: "yaml", yaml },
   };
 }
 

@@ -24,11 +24,12 @@ import {
 } from "./form.tsx";
 import { loadChoices } from "./load.ts";
 
-/** GET /organizations/:org/new-pipeline */
+/** GET /organizations/:org/new-pipeline?configuration=…: examples of the guides open the form with their YAML. */
 export const newPipelinePage = memberPage(async (services, request) => {
   const [first] = await listClusterNames(services.db, request.organization.id, 1);
   if (!first) return noClusterPage(request);
-  return show(services, request, { draft: newPipelineDraft(first.id) });
+  const yaml = request.event.url.searchParams.get("configuration");
+  return show(services, request, { draft: newPipelineDraft(first.id, yaml) });
 });
 
 /** POST … {name, slug, cluster, description, repository, branch, environment, steps or rows, do} */

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { describe, it } from "node:test";
 import { guides } from "../../../../ingress/pages/guides/list.ts";
-import { findGuide, renderGuide } from "../../../../ingress/pages/guides/render.ts";
+import { findGuide, forReader, renderGuide } from "../../../../ingress/pages/guides/render.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { get } from "../../../helpers/http.ts";
+import { startPages } from "../../../helpers/pages.ts";
 import { startWorld } from "../../../helpers/world.ts";
 
 type GuideName = keyof typeof guides;
@@ -30,10 +31,24 @@ describeWorldOn(sqlite, "GET /docs", startWorld, (world) => {
   });
 });
 
+describeWorldOn(sqlite, "GET /docs/steps", startPages, (pages) => {
+  it("opens the form of a pipeline with an example, for a member of an organization", async () => {
+    const { text } = await pages.asAda.get("/docs/steps");
+    const [, form = ""] = /<p class="try"><a href="([^"]+)"/.exec(text) ?? [];
+    const filled = await pages.asAda.get(form);
+
+    assert.match(form, /^\/organizations\/[a-z]+\/new-pipeline\?configuration=steps/);
+    assert.equal(filled.status, 200);
+    assert.match(filled.text, /<textarea id="field-configuration"[^>]*>steps:\n {2}- label: Tests/);
+    assert.doesNotMatch((await get(`${pages.url}/docs/steps`)).text, /Try it in a new pipeline/);
+  });
+});
+
 describe("a guide", () => {
   it("leads only to anchors that exist, to other guides and to other hosts", () => {
     for (const name of names) {
-      const { html, sections } = findGuide(name);
+      const { sections, ...guide } = findGuide(name);
+      const html = forReader(guide, undefined);
       assert.ok(existsSync(guides[name].file), name);
       for (const { id } of sections) assert.ok(html.includes(` id="${id}"`), `${name}#${id}`);
       for (const [, href = ""] of html.matchAll(/<a href="([^"]*)"/g)) {
@@ -44,6 +59,14 @@ describe("a guide", () => {
         assert.ok(id === undefined || target.html.includes(` id="${id}"`), `${name}: ${href}`);
       }
     }
+  });
+
+  it("has a link to try each example of whole steps", () => {
+    const { html } = renderGuide("```yaml\nsteps:\n  - wait\n```\n\n```yaml\nnotify: []\n```\n", "a.md");
+
+    assert.deepEqual(html.match(/new-pipeline\?[^"]*/g), [
+      "new-pipeline?configuration=steps%3A%0A++-+wait%0A",
+    ]);
   });
 
   it("shows HTML as text, and drops links to files of the tree", () => {
