@@ -40,7 +40,11 @@ function command(terminal: Terminal, defaults: { server: string; clientId: strin
     .description("Sign this machine in: it shows a code, which you enter and approve in a browser.")
     .option("--server <url>", "the server to sign in to", parseAddress, defaults.server)
     .option("--client-id <id>", "the application to sign in as", defaults.clientId)
-    .option("--scope <scopes>", "the requested scopes, separated by spaces", defaults.scope)
+    .option(
+      "--scope <scopes>",
+      "the requested scopes, separated by spaces; /docs/api names the scope of each operation",
+      defaults.scope,
+    )
     .option("--organization <slug>", "the organization to suggest on the page")
     .option("--api <url>", "the REST API; default: the address of the server", parseAddress)
     .option("--qr", "show a QR code also when the output is not a terminal")
