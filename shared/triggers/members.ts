@@ -106,7 +106,7 @@ export const triggerMembers = {
     change: label.optional(),
     shown: z.string(),
     audited: "values",
-    field: { label: "Description", hint: "Its name in the list of triggers." },
+    field: { label: "Label", hint: "Its name in the list of triggers." },
     option: ["<text>", "its name in lists"],
   },
   enabled: {

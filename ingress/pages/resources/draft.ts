@@ -24,6 +24,13 @@ export function listFields(members: AnyMembers): FieldMember[] {
   );
 }
 
+/** The name of a member in the API, if the label of its field does not say it. */
+export function apiNameOf({ name, field }: FieldMember): string | undefined {
+  const said = field.label.toLowerCase().replaceAll(/[ -]/g, "_");
+  const isSaid = name.replaceAll(".", "_") === said || name.split(".").at(-1) === said;
+  return isSaid ? undefined : name;
+}
+
 export function readDraft(members: AnyMembers, form: URLSearchParams): Draft {
   const given = listFields(members).filter(({ field }) => form.has(field.name) || field.kind === "check");
   return Object.fromEntries(

@@ -4,7 +4,7 @@ import { maxLengthOf } from "../../../shared/validation.ts";
 import { Check, codeField, Field, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 import { Fact } from "../ui/tables.tsx";
-import { type Draft, type FieldMember, listFields } from "./draft.ts";
+import { apiNameOf, type Draft, type FieldMember, listFields } from "./draft.ts";
 
 /**
  * The fields of a form that creates or changes a row.
@@ -57,10 +57,19 @@ function MemberField({
 }) {
   const { kind, placeholder, ...words } = member.field;
   const required = isRequired(member);
-  const common = { ...words, value, problems };
+  const api = apiNameOf(member);
+  const hint = [words.hint, api && `In the API: ${api}.`].filter(Boolean).join(" ") || undefined;
+  const common = { ...words, hint, value, problems };
   if (kind === "code")
     return <TextArea {...common} required={required} placeholder={placeholder} {...codeField} />;
-  if (kind === "check") return <Check label={words.label} name={words.name} checked={value === "true"} />;
+  if (kind === "check")
+    return (
+      <Check
+        label={api ? `${words.label} (${api} in the API)` : words.label}
+        name={words.name}
+        checked={value === "true"}
+      />
+    );
   if (kind === "number") return <Field {...common} type="number" min={1} />;
   const schema = member.create ?? member.change;
   // A text that becomes something else, such as a list, has no longest form.

@@ -147,7 +147,7 @@ describeInBrowser("by keyboard alone and without JavaScript", startTriggerPages,
     await page.goto(`${triggersPath}/new`);
     await tabTo(page, /^Webhook/);
     await pressUntil(page, "ArrowDown", /^HMAC/);
-    await type("Description", "Artifacts");
+    await type("Label", "Artifacts");
     await enter("Generate");
     await focusOn("#field-secret");
     const secret = await page.getByLabel("Secret", { exact: true }).inputValue();

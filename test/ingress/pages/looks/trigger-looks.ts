@@ -26,7 +26,7 @@ type Exhibits = {
 const fillIn = async (page: Page) => {
   await page.goto(`${site}/new`);
   await page.getByLabel("GitHub").first().check();
-  await page.getByLabel("Description").fill("Releases of the design system");
+  await page.getByLabel("Label").fill("Releases of the design system");
   await page.getByLabel("Environment variables").fill("# for the release\nREGION=eu-central\nchannel");
   await page.getByLabel("Verify deliveries").check();
   await page.getByLabel("Secret", { exact: true }).fill("s3cret");
@@ -42,7 +42,7 @@ const refused = async (page: Page) => {
 const fillInHmac = async (page: Page) => {
   await page.goto(`${site}/new`);
   await page.getByLabel("HMAC").first().check();
-  await page.getByLabel("Description").fill("Artifacts");
+  await page.getByLabel("Label").fill("Artifacts");
 };
 const created = async (page: Page) => {
   await fillIn(page);
@@ -52,7 +52,7 @@ const created = async (page: Page) => {
 const createdPlain = async (page: Page) => {
   await page.goto(`${of("documentation")}/new`);
   await page.getByLabel("Webhook", { exact: false }).first().check();
-  await page.getByLabel("Description").fill("Nightly");
+  await page.getByLabel("Label").fill("Nightly");
   await page.getByLabel("Enabled").uncheck();
   await press(page, "Create trigger");
 };

@@ -25,7 +25,7 @@ describeInBrowser("a user who manages triggers in a browser", startTriggerPages,
   const urlOn = (page: Page) => page.getByLabel("URL", { exact: true }).inputValue();
   const create = async (page: Page, label: string) => {
     await page.getByLabel("Webhook", { exact: false }).first().check();
-    await page.getByLabel("Description").fill(label);
+    await page.getByLabel("Label").fill(label);
     await press(page, "Create trigger");
     assert.equal(await heading(page), "Trigger created");
   };
@@ -62,7 +62,7 @@ describeInBrowser("a user who manages triggers in a browser", startTriggerPages,
   it("sees the URL after a double click", async () => {
     const page = await open(`${triggersPath}/new`);
     await page.getByLabel("Webhook", { exact: false }).first().check();
-    await page.getByLabel("Description").fill("Twice");
+    await page.getByLabel("Label").fill("Twice");
     await follow(page, () => page.getByRole("button", { name: "Create trigger" }).dblclick());
 
     assert.equal(await heading(page), "Trigger created");
@@ -94,7 +94,7 @@ describeInBrowser("a user who manages triggers in a browser", startTriggerPages,
     await page.getByLabel("GitHub").first().check();
     assert.equal(await secret.isVisible(), true);
 
-    await page.getByLabel("Description").fill("Pushes");
+    await page.getByLabel("Label").fill("Pushes");
     await page.getByLabel("Verify deliveries").check();
     await page.getByLabel("Webhook", { exact: false }).first().check();
     assert.equal(await secret.isVisible(), false);
@@ -117,7 +117,7 @@ describeInBrowser("a user who manages triggers in a browser", startTriggerPages,
     assert.equal(await variables.isVisible(), false);
     await page.getByLabel("Replace all").check();
     await variables.fill("REGION=us\nTIER=2");
-    await page.getByLabel("Description").fill("Pushes to main");
+    await page.getByLabel("Label").fill("Pushes to main");
     await press(page, "Save");
     assert.match(await mainText(page), /The trigger is saved.*Pushes to main.*REGION, TIER/);
     await page.context().close();

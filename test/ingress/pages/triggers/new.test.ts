@@ -104,11 +104,8 @@ describeWorldOn(sqlite, "the form of a new trigger", startTriggerPages, (pages) 
       await send({ type: "x" }),
       "Type must be webhook, github, gitlab, gitea, bitbucket, linear or hmac.",
     );
-    assertRefused(await send({ label: " " }), "Description can't be blank.");
-    assertRefused(
-      await send({ label: "x".repeat(256) }),
-      "Description is too long (maximum is 255 characters).",
-    );
+    assertRefused(await send({ label: " " }), "Label can't be blank.");
+    assertRefused(await send({ label: "x".repeat(256) }), "Label is too long (maximum is 255 characters).");
     assertRefused(
       await send({ message: "x".repeat(1001) }),
       "Build message is too long (maximum is 1,000 characters).",
@@ -129,7 +126,7 @@ describeWorldOn(sqlite, "the form of a new trigger", startTriggerPages, (pages) 
     assert.match(webhook.text, /name="verify"[^>]*checked/);
     assertRefused(
       await send({ type: "x", label: "", environment: "SIGNALBOX_BRANCH=x", filter: "true" }),
-      "Description can't be blank, Environment names cannot be SIGNALBOX or start with SIGNALBOX_, which every build sets itself, Type must be webhook, github, gitlab, gitea, bitbucket, linear or hmac, Filters are not available to this organization.",
+      "Label can't be blank, Environment names cannot be SIGNALBOX or start with SIGNALBOX_, which every build sets itself, Type must be webhook, github, gitlab, gitea, bitbucket, linear or hmac, Filters are not available to this organization.",
     );
     const idle = await send({ type: "github", secret: "hunter2" });
     assert.match(read(idle), /Secret is of use only with Verify deliveries\. The secret was not kept/);
