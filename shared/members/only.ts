@@ -4,6 +4,7 @@ import { nearestName } from "./nearest.ts";
 
 /** An author needs no more to see what is wrong. */
 const maxNamed = 5;
+const alternatives = new Intl.ListFormat("en", { type: "disjunction" });
 
 /** An object without other members. For a misplaced member it names the object that has it. */
 export function only<Shape extends z.core.$ZodLooseShape>(name: string, shape: Shape) {
@@ -17,13 +18,14 @@ export function only<Shape extends z.core.$ZodLooseShape>(name: string, shape: S
 
 function unknownMembers(name: string, shape: z.core.$ZodLooseShape, keys: string[]): string {
   const named = keys.slice(0, maxNamed);
-  const more = keys.length > maxNamed ? ` and ${keys.length - maxNamed} more` : "";
+  const more = keys.length > maxNamed ? [`${keys.length - maxNamed} more`] : [];
+  const listed = alternatives.format([...named.map((key) => excerpt(key)), ...more]);
   const places = named.flatMap((key) => {
     const inside = placesOf(shape, key);
     return inside.length > 0 ? inside : (nearestName(key, Object.keys(shape)) ?? []);
   });
   const hint = places.length > 0 ? `. Did you mean ${places.join(", ")}?` : "";
-  return `${name} has no ${named.map((key) => excerpt(key)).join(", ")}${more}${hint}`;
+  return `${name} has no member named ${listed}${hint}`;
 }
 
 /** Finds a key in the objects that the members hold: `build.branch` for `branch`. */

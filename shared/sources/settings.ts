@@ -227,7 +227,7 @@ export function settingsProblems(provider: ProviderId | null, given: Record<stri
   return Object.entries(given).flatMap(([name, value]) => {
     const isOn = value !== false && value !== null && value !== undefined && value !== "";
     if (name === "trigger_mode" || answeredToo.includes(name)) return [];
-    if (!isSetting(name)) return [`Provider settings has no member ${name.slice(0, 100)}`];
+    if (!isSetting(name)) return [`Provider settings has no member named ${name.slice(0, 100)}`];
     const declared: Declared = declaredSettings[name];
     if (!isOn) return [];
     if (declared.missing) return [declared.missing];

@@ -410,7 +410,7 @@ describe("provider settings", () => {
       "Build merge group checks requested is not available for this provider",
     ]);
     assert.deepEqual(settingsProblems("github", { build_moon: true }), [
-      "Provider settings has no member build_moon",
+      "Provider settings has no member named build_moon",
     ]);
   });
 });

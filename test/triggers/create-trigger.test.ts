@@ -235,18 +235,18 @@ describeWorldOn(sqlite, "POST …/pipelines/{slug}/triggers", openTriggerApi, (a
         verification: { strategy: "hmac", secret },
       })),
       "Verification is not available for webhook triggers": [{ type: "webhook", verification: hmac }],
-      "Trigger has no labels. Did you mean label?": wrongOf("labels", [null, 1]),
-      "Trigger has no endpoint_url": wrongOf("endpoint_url", ["x"]),
-      "Trigger has no message. Did you mean build.message?": wrongOf("message", ["x"]),
-      "Trigger has no secret. Did you mean verification.secret?": wrongOf("secret", ["x"]),
-      "Trigger has no branch, expression, x. Did you mean build.branch, filter.expression?": [
+      "Trigger has no member named labels. Did you mean label?": wrongOf("labels", [null, 1]),
+      "Trigger has no member named endpoint_url": wrongOf("endpoint_url", ["x"]),
+      "Trigger has no member named message. Did you mean build.message?": wrongOf("message", ["x"]),
+      "Trigger has no member named secret. Did you mean verification.secret?": wrongOf("secret", ["x"]),
+      "Trigger has no member named branch, expression, or x. Did you mean build.branch, filter.expression?": [
         { branch: "main", expression: "true", x: 1 },
       ],
-      "Trigger has no constructor": wrongOf("constructor", [1]),
-      "Build has no environment_variables": wrongOf("build.environment_variables", [[]]),
-      "Build has no env": wrongOf("build.env", [{}]),
-      "Filter has no x": [{ filter: { expression: "true", x: 1 } }],
-      "Verification has no secret_hint": [
+      "Trigger has no member named constructor": wrongOf("constructor", [1]),
+      "Build has no member named environment_variables": wrongOf("build.environment_variables", [[]]),
+      "Build has no member named env": wrongOf("build.env", [{}]),
+      "Filter has no member named x": [{ filter: { expression: "true", x: 1 } }],
+      "Verification has no member named secret_hint": [
         { type: "github", verification: { strategy: "hmac", secret: "s", secret_hint: "x" } },
       ],
     };
@@ -285,7 +285,7 @@ describeWorldOn(sqlite, "POST …/pipelines/{slug}/triggers", openTriggerApi, (a
       const answer = await api.send("POST", api.triggersAt(slug), { body });
 
       assert.equal(answer.status, 422);
-      for (const reason of ["Type can't be blank", "Label can't be blank", "Trigger has no x"])
+      for (const reason of ["Type can't be blank", "Label can't be blank", "Trigger has no member named x"])
         assert.ok(answer.body.message.includes(reason), answer.body.message);
       const odd = {
         type: "subversion",

@@ -163,8 +163,8 @@ describeWorldOn(sqlite, "an existing trigger", openTriggerApi, (api) => {
         ["Secret can't be blank", { verification: { strategy: "hmac", secret: "" } }],
         ["Verification is not available for webhook triggers", { verification: hmac }, plain],
         ["Verification is not available for webhook triggers", { verification: { strategy: "hmac" } }, plain],
-        ["Trigger has no id", { id: trigger.id }],
-        ["Trigger has no endpoint_url", { endpoint_url: "x" }],
+        ["Trigger has no member named id", { id: trigger.id }],
+        ["Trigger has no member named endpoint_url", { endpoint_url: "x" }],
       ];
       const signed = await fresh({ type: "hmac" });
       const cannot = "Label can't be blank, Verification can't be left out of hmac triggers";

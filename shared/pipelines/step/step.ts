@@ -191,7 +191,7 @@ function commandProblem(given: Given): string {
   for (const name of Object.keys(given).slice(0, maxUnknown)) {
     const isKnown = Object.hasOwn(commandMembers, name) || namesOfKinds.includes(name);
     const meant = isKnown ? undefined : nearestName(name, namesOfKinds);
-    if (meant !== undefined) return `Step has no ${excerpt(name)}. Did you mean ${meant}?`;
+    if (meant !== undefined) return `Step has no member named ${excerpt(name)}. Did you mean ${meant}?`;
   }
   return "Step command can't be blank";
 }

@@ -82,7 +82,7 @@ describeWorld("provider_settings", openProviderApi, (api) => {
       [{ build_tags: "yes" }, "Build tags must be true or false"],
       [{ trigger_mode: "deployment" }, "Trigger mode must be code or none"],
       [{ trigger_mode: "fork" }, "Trigger mode must be code or none"],
-      [{ build_everything: true }, "Provider settings has no member build_everything"],
+      [{ build_everything: true }, "Provider settings has no member named build_everything"],
       [{ filter_condition: "build.branch ==" }, "Filter condition: "],
       [{ filter_condition: "build.brunch == 1" }, "Filter condition: "],
       [{ filter_condition: 7 }, "Filter condition must be text"],
@@ -108,7 +108,7 @@ describeWorld("provider_settings", openProviderApi, (api) => {
       },
     });
     assert.equal(status, 422);
-    assert.match(body.message, /Name can't be blank.*Provider settings has no member x/);
+    assert.match(body.message, /Name can't be blank.*Provider settings has no member named x/);
   });
 
   it("are those of the repository that comes with them", async () => {
