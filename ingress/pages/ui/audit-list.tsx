@@ -68,7 +68,7 @@ function Line({ entry, viewer, place }: { entry: Entry; viewer: Viewer; place: P
   const fields = event.changes?.map(({ field }) => field.replaceAll("_", " ")) ?? [];
   return (
     <>
-      <span class="act">
+      <span class="deed">
         {actor} {event.action} <Subject event={event} place={place} />
         {fields.length > 0 && <span class="quiet">: {fields.join(", ")}</span>}
       </span>
