@@ -14,6 +14,7 @@ const types = {
   "log.js": "text/javascript;charset=UTF-8",
   "times.js": "text/javascript;charset=UTF-8",
   "copy.js": "text/javascript;charset=UTF-8",
+  "filter.js": "text/javascript;charset=UTF-8",
   "fill.js": "text/javascript;charset=UTF-8",
   "once.js": "text/javascript;charset=UTF-8",
   "icon.svg": "image/svg+xml",

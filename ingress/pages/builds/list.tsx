@@ -80,7 +80,7 @@ function SourceOf({ build: { branch, options } }: { build: ListedBuild }) {
 const maxMessage = 200;
 
 /** A message has up to 10,000 characters. */
-function firstLine(message: string): string {
+export function firstLine(message: string): string {
   const [line = ""] = message.split("\n", 1);
   return [...line.slice(0, 2 * maxMessage)].slice(0, maxMessage).join("");
 }

@@ -1,18 +1,23 @@
-import { listBuildsInBrief } from "../../../shared/builds/reading/list.ts";
+import { findFirstSteps } from "../../../shared/accounts/first-steps-store.ts";
+import { listLateBuilds } from "../../../shared/builds/reading/branch-builds-store.ts";
 import { listWorkOfOrganization } from "../../../shared/dispatch/figures-store.ts";
 import type { Topic } from "../../../shared/redis/events.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { BuildList } from "../builds/list.tsx";
-import { withPipelines } from "../builds/load.ts";
+import type { Config } from "../../../shared/settings/config.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
+import { loadMine, MyBuilds, QueueLines } from "./beside.tsx";
+import { Checklist } from "./checklist.tsx";
 import { loadNeeds, type Need } from "./needs.ts";
 import { Needs } from "./needs-list.tsx";
 import { loadNumbers, NumberLine } from "./numbers.tsx";
+import { Pipelines } from "./pipeline-rows.tsx";
+import { loadPipelines } from "./pipelines.ts";
 
-const maxBuilds = 5;
 const maxQueues = 20;
 /** Jobs and agents of a queue. */
 const maxCounted = 100;
+/** The last builds of the organization, which order the pipelines. */
+const maxLateBuilds = 300;
 
 type Home = Awaited<ReturnType<typeof loadHome>>;
 
@@ -22,33 +27,45 @@ export const homePage = memberPage(async (services, request) => {
   return {
     title: "Home",
     section: "home",
-    topics: topicsOf(home),
-    content: <HomeOf home={home} request={request} />,
+    script: ["copy.js", "filter.js"],
+    topics: topicsOf(home, request),
+    content: <HomeOf home={home} request={request} config={services.config} />,
   };
 });
 
 /** A few rows of each kind, by indexes. */
-async function loadHome(services: Services, { organization }: MemberRequest) {
-  const filter = { organizationId: organization.id, includePaused: true };
-  const { rows } = await listBuildsInBrief(services.db, filter, { limit: maxBuilds, offset: 0 });
-  const work = await listWorkOfOrganization(services.db.offLoop, organization.id, {
-    limit: maxQueues,
-    max: maxCounted,
-  });
+async function loadHome(services: Services, { organization, event, user }: MemberRequest) {
+  const { db } = services;
+  const { id } = organization;
+  const name = (event.url.searchParams.get("name") ?? "").slice(0, 200).replaceAll("\0", "");
+  const queues = await listWorkOfOrganization(db.offLoop, id, { limit: maxQueues + 1, max: maxCounted });
+  const work = queues.slice(0, maxQueues);
+  const late = await listLateBuilds(db, id, maxLateBuilds);
+  const lately = [...new Set(late.map(({ pipelineId }) => pipelineId))];
+  const steps = await findFirstSteps(db, id);
   return {
+    name,
+    work,
+    hasMoreQueues: queues.length > maxQueues,
     numbers: await loadNumbers(services, organization),
     needs: await loadNeeds(services, organization, work),
-    builds: await withPipelines(services, rows),
+    pipelines: await loadPipelines(services, organization, { name, lately }),
+    mine: await loadMine(services, id, user, late),
+    steps: steps?.passed ? undefined : steps,
   };
 }
 
 /** The topics whose events reload an open page. */
-function topicsOf({ needs, builds }: Home): Topic[] {
-  const ofBuilds = builds.flatMap(({ build }): Topic[] => [
-    `build:${build.id}`,
-    `pipeline:${build.pipelineId}`,
-  ]);
-  return [...new Set<Topic>([...ofBuilds, ...needs.list.flatMap(topicsOfNeed)])];
+function topicsOf({ needs, pipelines, mine, work }: Home, { user }: MemberRequest): Topic[] {
+  return [
+    ...new Set<Topic>([
+      `user:${user.id}`,
+      ...pipelines.rows.map(({ pipeline }): Topic => `pipeline:${pipeline.id}`),
+      ...mine.map(({ pipeline }): Topic => `pipeline:${pipeline.id}`),
+      ...work.flatMap(({ queue, cluster }): Topic[] => [`queue:${queue.id}`, `cluster:${cluster.id}`]),
+      ...needs.list.slice(0, maxQueues).flatMap(topicsOfNeed),
+    ]),
+  ];
 }
 
 function topicsOfNeed(need: Need): Topic[] {
@@ -64,18 +81,30 @@ function topicsOfNeed(need: Need): Topic[] {
   }
 }
 
-function HomeOf({ home: { numbers, needs, builds }, request }: { home: Home; request: MemberRequest }) {
-  const { slug: org, name } = request.organization;
+function HomeOf({
+  home: { numbers, needs, pipelines, mine, work, hasMoreQueues, name, steps },
+  request,
+  config,
+}: {
+  home: Home;
+  request: MemberRequest;
+  config: Config;
+}) {
+  const { slug: org, name: owner } = request.organization;
+  const slug = pipelines.rows[0]?.pipeline.slug;
   return (
     <>
-      <h1 class="hidden">{name}</h1>
+      <h1 class="hidden">{owner}</h1>
       <NumberLine numbers={numbers} paused={needs.paused} refused={needs.refused} org={org} />
       <Needs needs={needs.list} request={request} />
-      {builds.length === 0 ? (
-        <p class="empty">No build yet.</p>
-      ) : (
-        <BuildList builds={builds} org={org} namesPipeline />
-      )}
+      {steps && <Checklist steps={steps} org={org} slug={slug} first={work[0]} config={config} />}
+      <div class="home" data-blocks="home">
+        {(slug !== undefined || name !== "") && <Pipelines {...pipelines} name={name} org={org} />}
+        <div data-blocks="beside">
+          <MyBuilds mine={mine} org={org} />
+          <QueueLines work={work} hasMore={hasMoreQueues} request={request} />
+        </div>
+      </div>
     </>
   );
 }

@@ -2,7 +2,7 @@ import { scaleBand, scaleLinear } from "d3-scale";
 import type { BuildTimes } from "../../../shared/builds/rows/build-store.ts";
 import { workMs } from "../../../shared/builds/rows/work.ts";
 import { msInWords, secondMs } from "../../../shared/durations.ts";
-import { halfTimeOf } from "../builds/usual.ts";
+import { halfTimeOf, shareOf } from "../builds/usual.ts";
 import { State, stateInWords } from "../states/state.tsx";
 import { toneOf } from "../states/tones.ts";
 import { useNow } from "../ui/rendering.ts";
@@ -84,17 +84,14 @@ function Bars({ builds, pathOf }: Shown) {
   );
 }
 
-/** `90 % passed`, `median time 3 min 5 s`. Canceled builds say nothing about either. */
+/** `90 % passed`, `median time 3 min 5 s`. */
 function inWords(builds: BuildTimes[]): string[] {
-  const ended = builds.filter(({ state }) => state === "passed" || state === "failed");
-  const passed = ended.filter(({ state }) => state === "passed");
+  const { passed, ended } = shareOf(builds);
   const median = halfTimeOf(builds);
   return [
     builds.length === 1 ? "The only build" : `The last ${builds.length} builds`,
-    ...(ended.length > 0
-      ? [
-          `${Math.floor((100 * passed.length) / ended.length)} % passed (${passed.length} of ${ended.length} that ended)`,
-        ]
+    ...(ended > 0
+      ? [`${Math.floor((100 * passed) / ended)} % passed (${passed} of ${ended} that ended)`]
       : []),
     ...(median === undefined ? [] : [`median time ${msInWords(median)}`]),
   ];

@@ -9,7 +9,7 @@ import type { Crumb } from "./page-context.ts";
 import { Rendering } from "./rendering.ts";
 import { Trail, titleInFull } from "./trail.tsx";
 
-export type Script = "copy.js" | "fill.js" | "log.js" | "once.js";
+export type Script = "copy.js" | "fill.js" | "filter.js" | "log.js" | "once.js";
 
 interface PageProps extends HeadProps {
   title: string;

@@ -166,6 +166,8 @@ export const everyPage: Look[] = [
   { name: "a guide", as: "nobody", visit: at("/docs/steps") },
   { name: "a guide with tables", as: "ada", visit: at("/docs/operating") },
   { name: "home", as: "ada", visit: at("/organizations/globex") },
+  { name: "home, first steps", as: "ada", visit: at("/organizations/acme") },
+  { name: "deliveries", as: "ada", visit: at("/organizations/globex/deliveries") },
   { name: "the menu", as: "ada", visit: openMenu },
   { name: "builds", as: "ada", visit: at("/organizations/globex/builds") },
   {

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { createOrganization } from "../../../../shared/accounts/organizations.ts";
+import { eq } from "drizzle-orm";
+import { asOperator, createOrganization } from "../../../../shared/accounts/organizations.ts";
+import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
+import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
+import { createTrigger } from "../../../../shared/triggers/create.ts";
 import { openRefusalCounts } from "../../../../shared/triggers/deliveries/refusal-counts.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
@@ -109,6 +113,99 @@ describeWorldOn(sqlite, "home", startQueuePages, (pages) => {
     assert.equal(unfolding.match(/paused by/g)?.length, 1);
   });
 
+  it("has a row for each pipeline, the last built first, and those whose name has a text", async () => {
+    const rows = (html: string) =>
+      [...html.matchAll(/<li data-part="[\w-]*" data-name="([^"]*)".*?<\/li>/gs)].map(([row, name]) => ({
+        name,
+        row,
+      }));
+    const all = rows(await read());
+    assert.deepEqual(
+      all.map(({ name }) => name),
+      ["shop shop", "web web"],
+    );
+    assert.match(words(all[1]?.row ?? ""), /Web #2 scheduled #1 scheduled .* Triggered build/);
+    assert.equal(all[1]?.row.match(/<rect class="tone-/g)?.length, 2);
+    const named = rows(await read(pages.ada, `${at}?name=SHO`));
+    assert.deepEqual(
+      named.map(({ name }) => name),
+      ["shop shop"],
+    );
+    assert.match(words(await read(pages.ada, `${at}?name=none`)), /No pipeline has this in its name/);
+  });
+
+  it("says how long builds of the default branch take, and how many pass", async () => {
+    const { db } = pages.services;
+    const { builds } = db.tables;
+    const passed = { startedAt: new Date(0), finishedAt: new Date(65_000), workedMs: 65_000 };
+    await db.transaction(async (tx) => {
+      await tx
+        .update(builds)
+        .set({ ...passed, state: "passed" })
+        .where(eq(builds.number, 1));
+      await tx
+        .update(builds)
+        .set({ ...passed, state: "failed" })
+        .where(eq(builds.number, 2));
+    });
+    const [, row = ""] = (await read()).split('data-name="web web"');
+    assert.match(words(row), /1 min 5 s 50 %/);
+    assert.match(row, /title="1 of 2 passed"/);
+  });
+
+  it("shows the last builds that the reader made, pushed or unblocked", async () => {
+    const mine = async (user = pages.ada) => {
+      const [, list = ""] = (await read(user)).split('id="mine"');
+      return [...(list.split("</section>")[0]?.matchAll(/(Web|Shop) #\d+/g) ?? [])].map(([name]) => name);
+    };
+    assert.deepEqual(await mine(pages.bob), []);
+    const { build } = await createBuildByHand(pages.services, pages.actor, pages.acme.pipeline, {
+      source: "ui",
+    });
+    const { builds } = pages.services.db.tables;
+    await pages.services.db.transaction((tx) =>
+      tx
+        .update(builds)
+        .set({ author: { email: "ADA@acme.example.com" } })
+        .where(eq(builds.number, 2)),
+    );
+    assert.deepEqual(await mine(), [`Web #${build.number}`, "Web #2"]);
+  });
+
+  it("says of each queue how many agents are busy, and how many jobs wait", async () => {
+    const [, list = ""] = (await read()).split('id="agents"');
+    assert.match(words(list), /default 0 of 0 busy 3 wait build 0 of 0 busy 1 wait/);
+  });
+
+  it("has first steps that are ticked once they are done, until a build passes", async () => {
+    const { services } = pages;
+    const organization = await createOrganization(services, { slug: "fresh", name: "Fresh" });
+    const person = await addPerson(pages, organization, "admin");
+    const steps = async () => {
+      const html = await read(person, "/organizations/fresh");
+      return words(html).match(/First steps: (\d) of 6 done/)?.[1];
+    };
+    assert.equal(await steps(), "0");
+    const operator = await asOperator(services.db, organization);
+    const cluster = await createCluster(services, operator, { name: "Primary" });
+    await createQueue(services, operator, cluster, { key: "default", isDefault: true });
+    const pipeline = await createPipeline(services, operator, {
+      clusterId: cluster.id,
+      name: "First",
+      steps: [{ command: "make" }],
+    });
+    assert.equal(await steps(), "1");
+    const { token } = await createTrigger(services, operator, pipeline, { type: "webhook", label: "Hook" });
+    assert.equal(await steps(), "2");
+    const build = await buildWebhook(pages, `/deliver/${token}`);
+    assert.equal(await steps(), "3");
+    const { builds } = services.db.tables;
+    await services.db.transaction((tx) =>
+      tx.update(builds).set({ state: "passed" }).where(eq(builds.id, build.id)),
+    );
+    assert.equal(await steps(), undefined);
+  });
+
   it("leads from / to the organization that was seen last", async () => {
     const ada = await pages.visitor(pages.ada);
     await ada.get("/organizations/globex");
@@ -121,6 +218,6 @@ describeWorldOn(sqlite, "home", startQueuePages, (pages) => {
     const other = await createOrganization(pages.services, { slug: "other", name: "Other" });
     const stranger = await addPerson(pages, other);
     assert.equal((await (await pages.visitor(stranger)).get(at)).status, 404);
-    assert.doesNotMatch(words(await read(stranger, "/organizations/other")), /acme|default|Hook/);
+    assert.doesNotMatch(words(await read(stranger, "/organizations/other")), /acme|Hook|Web #/);
   });
 });

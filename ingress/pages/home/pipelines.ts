@@ -1,0 +1,96 @@
+import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import { listUsersById } from "../../../shared/accounts/user-store.ts";
+import {
+  type BranchBuild,
+  listBuildsForRows,
+  listOfDefaultBranches,
+} from "../../../shared/builds/reading/branch-builds-store.ts";
+import { listLastBuilds } from "../../../shared/builds/rows/build-store.ts";
+import {
+  type ListedPipeline,
+  listPipelineNames,
+  listPipelineNamesById,
+} from "../../../shared/pipelines/store.ts";
+import { listPipelinesNamed } from "../../../shared/search/store.ts";
+import type { Services } from "../../../shared/services/services.ts";
+
+const maxPipelines = 30;
+/** Bars of each. */
+export const maxBars = 20;
+
+export type HomePipeline = Awaited<ReturnType<typeof loadPipelines>>["rows"][number];
+
+/**
+ * The pipelines that were built last, each with the last builds of its default branch.
+ * @param name a part of the name or slug; empty: all
+ * @param lately the pipelines of the last builds, newest first
+ */
+export async function loadPipelines(
+  services: Services,
+  { id: organizationId }: Organization,
+  { name, lately }: { name: string; lately: string[] },
+) {
+  const { db } = services;
+  const found = name
+    ? await findNamed(services, organizationId, name)
+    : await findLately(services, organizationId, lately);
+  const place = new Map(lately.map((id, index) => [id, index]));
+  const sorted = found.toSorted((one, other) => (place.get(one.id) ?? 1e9) - (place.get(other.id) ?? 1e9));
+  const pipelines = sorted.slice(0, maxPipelines);
+  const ids = pipelines.map(({ id }) => id);
+  const bars = Map.groupBy(
+    ids.length === 0 ? [] : await listOfDefaultBranches(db, { ids, limit: maxBars }),
+    ({ pipelineId }) => pipelineId,
+  );
+  const last = await loadLast(services, pipelines, bars);
+  return {
+    rows: pipelines.map((pipeline) => ({
+      pipeline,
+      bars: bars.get(pipeline.id) ?? [],
+      last: last.get(pipeline.id),
+    })),
+    hasMore: found.length > maxPipelines,
+  };
+}
+
+async function findNamed({ db }: Services, organizationId: string, text: string): Promise<ListedPipeline[]> {
+  const named = await listPipelinesNamed(db, { organizationId, text, limit: maxPipelines + 1 });
+  const present = named.filter(({ archivedAt }) => archivedAt === null);
+  return listPipelineNamesById(
+    db,
+    present.map(({ id }) => id),
+  );
+}
+
+/** Those without a recent build follow, oldest first. */
+async function findLately(
+  { db }: Services,
+  organizationId: string,
+  lately: string[],
+): Promise<ListedPipeline[]> {
+  const built = await listPipelineNamesById(db, lately.slice(0, 2 * maxPipelines));
+  const present = built.filter(({ archivedAt }) => archivedAt === null);
+  if (present.length > maxPipelines) return present;
+  const { rows } = await listPipelineNames(db, { organizationId }, { limit: maxPipelines + 1, offset: 0 });
+  const known = new Set(present.map(({ id }) => id));
+  return [...present, ...rows.filter(({ id }) => !known.has(id))];
+}
+
+/** Of the default branch or, if that has none, of any. */
+async function loadLast({ db }: Services, pipelines: ListedPipeline[], bars: Map<string, BranchBuild[]>) {
+  const others = await listLastBuilds(
+    db,
+    pipelines.filter(({ id }) => !bars.has(id)),
+  );
+  const ids = pipelines.flatMap(({ id }) => bars.get(id)?.[0]?.id ?? others.get(id)?.id ?? []);
+  const builds = await listBuildsForRows(db, ids);
+  const users = await listUsersById(
+    db,
+    builds.flatMap(({ creatorId }) => creatorId ?? []),
+  );
+  const named = builds.map((build) => ({
+    ...build,
+    by: users.get(build.creatorId ?? "")?.name ?? build.author?.name ?? build.author?.username,
+  }));
+  return new Map(named.map((build) => [build.pipelineId, build]));
+}

@@ -1,0 +1,44 @@
+import { and, eq, isNull, type SQL, type SQLWrapper, sql } from "drizzle-orm";
+import type { Db } from "../db/database.ts";
+
+export type FirstSteps = NonNullable<Awaited<ReturnType<typeof findFirstSteps>>>;
+
+/** What an organization has done of that which leads to its first build that passes. Each is read by an index. */
+export async function findFirstSteps(db: Db, organizationId: string) {
+  const { organizations, agents, builds, grants, payloads, pipelines, triggers } = db.tables;
+  const { id } = organizations;
+  const isPresent = and(eq(pipelines.organizationId, id), isNull(pipelines.deletedAt));
+  const [found] = await db
+    .select({
+      agent: isFound(db.select({ id: agents.id }).from(agents).where(eq(agents.organizationId, id)).limit(1)),
+      pipeline: isFound(db.select({ id: pipelines.id }).from(pipelines).where(isPresent).limit(1)),
+      trigger: isFound(
+        db
+          .select({ id: triggers.id })
+          .from(pipelines)
+          .crossJoin(triggers)
+          .where(and(isPresent, eq(triggers.pipelineId, pipelines.id), isNull(triggers.deletedAt)))
+          .limit(1),
+      ),
+      delivery: isFound(
+        db.select({ id: payloads.deliveryId }).from(payloads).where(eq(payloads.organizationId, id)).limit(1),
+      ),
+      passed: isFound(
+        db
+          .select({ id: builds.id })
+          .from(builds)
+          .where(and(eq(builds.organizationId, id), eq(builds.state, "passed")))
+          .limit(1),
+      ),
+      device: isFound(
+        db.select({ id: grants.id }).from(grants).where(eq(grants.organizationId, id)).limit(1),
+      ),
+    })
+    .from(organizations)
+    .where(eq(id, organizationId));
+  return found;
+}
+
+function isFound(first: SQLWrapper): SQL<boolean> {
+  return sql<boolean>`(${first}) is not null`.mapWith(Boolean);
+}
