@@ -23,7 +23,7 @@ export async function loadAgents(
   return { ...list, ...(await withContext(services, list.rows)) };
 }
 
-async function withContext({ db }: Services, agents: Agent[]) {
+export async function withContext({ db }: Services, agents: Agent[]) {
   const jobs = await listPlacedJobs(
     db,
     agents.flatMap((agent) => [agent.jobId, hasLostJob(agent) ? agent.lostJobId : null]),

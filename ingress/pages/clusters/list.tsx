@@ -1,8 +1,12 @@
 import { clusterMembers } from "../../../shared/clusters/members.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Topic } from "../../../shared/redis/events.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { clusterPath } from "../address/cluster.ts";
+import { queuePath } from "../address/queue.ts";
+import { Agents } from "../agents/table.tsx";
+import { jobCountInWords } from "../queues/words.ts";
 import type { Draft } from "../resources/draft.ts";
 import { MemberFields } from "../resources/fields.tsx";
 import { titleOf } from "../resources/title.ts";
@@ -12,8 +16,8 @@ import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import type { FormProblems } from "../ui/problems.ts";
-import { EntryList } from "../ui/tables.tsx";
-import { type ClusterList, loadClusters } from "./load.ts";
+import { EntryList, Table } from "../ui/tables.tsx";
+import { agentsPrefix, type ClusterList, loadClusters } from "./load.ts";
 
 const maxNamedQueues = 3;
 
@@ -22,10 +26,10 @@ interface Refused {
   problems: FormProblems;
 }
 
-/** GET …/clusters */
+/** GET …/clusters: agents, queues and clusters of the organization. */
 export const clustersPage = memberPage((services, request) => showClusters(services, request));
 
-/** The list and, for admins, the form for a new cluster. */
+/** Queues, agents, clusters and, for admins, the form for a new cluster. */
 export async function showClusters(
   services: Services,
   request: MemberRequest,
@@ -35,12 +39,17 @@ export async function showClusters(
   const loaded = await loadClusters(services, request);
   const { list } = loaded;
   return {
-    title: "Clusters",
+    title: "Agents",
     status: refused ? 422 : 200,
     section: "clusters",
+    script: "once.js",
+    topics: topicsOf(loaded),
     content: (
       <>
-        <h1>Clusters</h1>
+        <h1>Agents</h1>
+        <QueueTable loaded={loaded} request={request} />
+        <ConnectedAgents loaded={loaded} request={request} />
+        <h2 id="clusters">Clusters</h2>
         <p>A cluster is a group of queues. Pipelines run their jobs on the queues of one cluster.</p>
         <p>
           <a href={pathTo(patterns.groupsPage, { org: organization.slug })}>Concurrency groups</a> limit how
@@ -56,11 +65,76 @@ export async function showClusters(
             <Entry key={cluster.id} cluster={cluster} path={clusterPath(request, cluster)} {...loaded} />
           )}
         </EntryList>
-        <NumberPager list={list} path={pathTo(patterns.clustersPage, { org: organization.slug })} />
+        <NumberPager
+          list={list}
+          path={pathTo(patterns.clustersPage, { org: organization.slug })}
+          label="Pages of clusters"
+          section="clusters"
+        />
         {role === "admin" && <NewCluster request={request} refused={refused} />}
       </>
     ),
   };
+}
+
+function topicsOf({ queues, list }: ClusterList): Topic[] {
+  const ofQueues = queues.map(({ queue }): Topic => `queue:${queue.id}`);
+  return [...ofQueues, ...list.rows.map(({ id }): Topic => `cluster:${id}`)];
+}
+
+function QueueTable({
+  loaded: { queues, hasMoreQueues },
+  request,
+}: {
+  loaded: ClusterList;
+  request: MemberRequest;
+}) {
+  if (queues.length === 0) return null;
+  return (
+    <section aria-labelledby="queues">
+      <h2 id="queues">Queues</h2>
+      <Table caption="Queues" columns={["Queue", "Cluster", "State", "Waiting", "Agents"]}>
+        {queues.map(({ queue, cluster, waiting, connected, busy }) => (
+          <tr key={queue.id}>
+            <th scope="row">
+              <a href={queuePath(request, queue)}>{queue.key}</a>
+            </th>
+            <td>
+              <a href={clusterPath(request, cluster)}>{cluster.name}</a>
+            </td>
+            <td>
+              <State state={queue.dispatchPausedAt ? "paused" : "active"} />
+            </td>
+            <td class="number">{jobCountInWords(waiting)}</td>
+            <td class="number">
+              {busy} of {connected} busy
+            </td>
+          </tr>
+        ))}
+      </Table>
+      {hasMoreQueues && <p class="quiet">The pages of clusters list further queues.</p>}
+    </section>
+  );
+}
+
+function ConnectedAgents({ loaded: { agents }, request }: { loaded: ClusterList; request: MemberRequest }) {
+  return (
+    <section aria-labelledby="agents">
+      <h2 id="agents">Agents</h2>
+      {agents.rows.length === 0 ? (
+        <p class="empty">No agent is connected. The page of a cluster has registration tokens for agents.</p>
+      ) : (
+        <Agents agents={agents} request={request} hasQueues />
+      )}
+      <NumberPager
+        list={agents}
+        path={pathTo(patterns.clustersPage, { org: request.organization.slug })}
+        prefix={agentsPrefix}
+        label="Pages of agents"
+        section="agents"
+      />
+    </section>
+  );
 }
 
 function Entry({ cluster, path, paused, counts }: { cluster: Cluster; path: string } & ClusterList) {

@@ -1,7 +1,9 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
+import { listAgentsPage } from "../../../shared/agents/list-store.ts";
 import { listAgentTokensPage } from "../../../shared/agents/token-store.ts";
 import { type Cluster, listClustersPage } from "../../../shared/clusters/store.ts";
 import { countInClusters, listPausedKeys } from "../../../shared/dispatch/cluster-store.ts";
+import { listWorkOfOrganization } from "../../../shared/dispatch/figures-store.ts";
 import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
 import {
   listQueueIds,
@@ -13,7 +15,7 @@ import {
 import type { Services } from "../../../shared/services/services.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { loadCluster } from "../address/cluster.ts";
-import { loadAgents } from "../agents/load.ts";
+import { loadAgents, withContext } from "../agents/load.ts";
 import { loadStacks } from "../agents/stacks.tsx";
 import { maxCountedJobs } from "../queues/words.ts";
 import { maxChoices } from "../ui/form.tsx";
@@ -23,6 +25,9 @@ import { loadClusterChart } from "./chart.ts";
 const perPage = 30;
 /** The parameters of the list of registration tokens. */
 export const tokensPrefix = "tokens_";
+/** The parameters of the list of agents. */
+export const agentsPrefix = "agents_";
+const maxQueues = 50;
 const maxPausedQueues = 200;
 /** A page has up to 30 clusters with 50 queues each. */
 const maxCountedOfQueue = 100;
@@ -31,14 +36,26 @@ const maxAuditedQueues = 200;
 
 export type ClusterList = Awaited<ReturnType<typeof loadClusters>>;
 
-/** One page of clusters, with the keys of paused queues, and how many queues it has and jobs wait. */
-export async function loadClusters({ db }: Services, { organization, event }: MemberRequest) {
+/** One page of clusters and of agents, and the first queues with their work. */
+export async function loadClusters(services: Services, { organization, event }: MemberRequest) {
+  const { db } = services;
+  const organizationId = organization.id;
+  const queues = await listWorkOfOrganization(db.offLoop, organizationId, {
+    limit: maxQueues + 1,
+    max: maxCountedOfQueue,
+  });
+  const agents = await readWithin(readPageOf(event, perPage, agentsPrefix), (page) =>
+    listAgentsPage(db, { organizationId }, page),
+  );
   const list = await readWithin(readPageOf(event, perPage), (page) =>
-    listClustersPage(db, { organizationId: organization.id }, page),
+    listClustersPage(db, { organizationId }, page),
   );
   const ids = list.rows.map(({ id }) => id);
   return {
     list,
+    queues: queues.slice(0, maxQueues),
+    hasMoreQueues: queues.length > maxQueues,
+    agents: { ...agents, ...(await withContext(services, agents.rows)) },
     paused: await listPausedKeys(db, ids, maxPausedQueues),
     counts: await countInClusters(db, ids, maxCountedOfQueue),
   };

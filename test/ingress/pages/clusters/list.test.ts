@@ -16,6 +16,14 @@ describeWorldOn(sqlite, "the list of clusters", startQueuePages, (pages) => {
     return text.split('<li class="entry">').slice(1).map(words);
   };
 
+  it("has the queues and the agents of all clusters", async () => {
+    const text = (await pages.asBob.get("/organizations/acme/clusters")).text.replace(/<[^>]*>/g, " ");
+    assert.match(
+      text.replace(/\s+/g, " "),
+      /Agents Queues .* default Primary active 0 0 of 0 busy Agents No agent is connected/,
+    );
+  });
+
   it("says how many jobs wait in each", async () => {
     const { services, actor, acme } = pages;
     await createCluster(services, actor, { name: "Idle" });
