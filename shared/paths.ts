@@ -66,6 +66,7 @@ export const patterns = {
   retryMessagesPage: "/organizations/:org/outbox/retry",
   retryMessagePage: "/organizations/:org/outbox/:message/retry",
   dropMessagePage: "/organizations/:org/outbox/:message/drop",
+  deliveriesPage: "/organizations/:org/deliveries",
   servicesPage: "/organizations/:org/services",
   newServicePage: "/organizations/:org/services/new",
   servicePage: "/organizations/:org/services/:service",

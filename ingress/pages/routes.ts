@@ -46,6 +46,7 @@ import { addTokenToCluster, clusterPage } from "./clusters/show.tsx";
 import { connectionPage, deleteConnectionPage, saveConnection } from "./connections/edit.tsx";
 import { connectionsPage } from "./connections/list.tsx";
 import { newConnectionPage } from "./connections/new.tsx";
+import { deliveriesPage } from "./deliveries/all.tsx";
 import { bulkRebuildPage, cancelBulkRebuildForm, redirectToBulkRebuild } from "./deliveries/bulk-rebuild.tsx";
 import { addBulkRebuild, newBulkRebuildPage } from "./deliveries/new-bulk-rebuild.tsx";
 import { buildAgain, deliveryPage, deliveryPayloadFile, redirectToDelivery } from "./deliveries/show.tsx";
@@ -205,6 +206,7 @@ function routes({ isClosing }: Parts) {
     [patterns.sendDeliveryPage]: { GET: sendDeliveryPage, POST: sendTestDelivery },
     [patterns.filterPage]: { GET: filterPage, POST: tryOrSaveFilter },
     [patterns.refusedRequestPage]: { GET: refusedRequestPage },
+    [patterns.deliveriesPage]: { GET: deliveriesPage },
     [patterns.deliveryPage]: { GET: deliveryPage },
     [patterns.deliveryPayloadPage]: { GET: deliveryPayloadFile },
     [patterns.newBulkRebuildPage]: { GET: newBulkRebuildPage, POST: addBulkRebuild },

@@ -156,12 +156,25 @@ export async function listTriggersPage(db: Db, pipelineId: string, page: CursorP
   );
 }
 
-/** The pipelines of triggers, deleted or not. */
-export async function listPipelinesOfTriggers(db: Db, ids: string[]) {
+export type TriggerWithPipeline = Pick<Trigger, "id" | "label" | "isProvider" | "deletedAt"> &
+  Pick<Tables["pipelines"]["$inferSelect"], "name" | "slug">;
+
+/** Triggers and their pipelines, deleted or not, by the triggers' ids. */
+export async function listPipelinesOfTriggers(
+  db: Db,
+  ids: string[],
+): Promise<Map<string, TriggerWithPipeline>> {
   const { triggers, pipelines } = db.tables;
   if (ids.length === 0) return new Map();
-  const rows = await db
-    .select({ id: triggers.id, name: pipelines.name, slug: pipelines.slug, deletedAt: triggers.deletedAt })
+  const rows: TriggerWithPipeline[] = await db
+    .select({
+      id: triggers.id,
+      label: triggers.label,
+      isProvider: triggers.isProvider,
+      name: pipelines.name,
+      slug: pipelines.slug,
+      deletedAt: triggers.deletedAt,
+    })
     .from(triggers)
     .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
     .where(inArray(triggers.id, ids));

@@ -9,6 +9,7 @@ const everywhere: [keys: string[], effect: string][] = [
   [["/"], "Search; in a log, search the log"],
   [["g", "p"], "Pipelines"],
   [["g", "b"], "Builds"],
+  [["g", "d"], "Deliveries"],
   [["g", "a"], "Agents"],
   [["j"], "Next row of a list; next job beside a log"],
   [["k"], "Row before; job before"],

@@ -3,11 +3,13 @@ import type { Topic } from "../../../shared/redis/events.ts";
 import { memberPage } from "../ui/member-page.ts";
 import type { PlacedBuild } from "./list.tsx";
 import { loadBuildSearch, SearchedBuilds } from "./search.tsx";
+import { loadWeek, Week } from "./week.tsx";
 
 /** GET /organizations/:org/builds: of all pipelines. */
 export const buildsPage = memberPage(async (services, request) => {
   const { organization } = request;
   const found = await loadBuildSearch(services, request);
+  const week = found.isSearching ? undefined : await loadWeek(services, organization);
   const org = organization.slug;
   return {
     title: "Builds",
@@ -17,6 +19,7 @@ export const buildsPage = memberPage(async (services, request) => {
     content: (
       <>
         <h1>Builds</h1>
+        {week && <Week week={week} />}
         <SearchedBuilds
           found={found}
           path={pathTo(patterns.buildsPage, { org })}

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { BuildOfDelivery } from "../../../shared/builds/rows/build-store.ts";
 import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
 import { sizeInWords } from "../../../shared/refusal.ts";
@@ -18,37 +19,53 @@ export function reasonInWords({ reason }: Delivery): string | undefined {
   return reason === null ? undefined : reasonWords[reason];
 }
 
+type TriggerPlace = ParametersOf<typeof patterns.triggerPage>;
+
 export function Deliveries({
   deliveries,
   builds,
-  parameters,
+  placeOf,
+  nameTrigger,
 }: {
   deliveries: Delivery[];
   builds: BuildOfDelivery[];
-  parameters: ParametersOf<typeof patterns.triggerPage>;
+  /** Undefined for a deleted trigger, which has no page. */
+  placeOf: (delivery: Delivery) => TriggerPlace | undefined;
+  nameTrigger?: (delivery: Delivery) => ComponentChildren;
 }) {
   const buildsByDelivery = Map.groupBy(builds, ({ deliveryId }) => deliveryId);
   return (
-    <Table caption="Deliveries" columns={["Received", "Status", "Build", "Size"]}>
-      {deliveries.map((delivery) => (
-        <tr key={delivery.id}>
-          <th scope="row" class="described">
-            <a href={pathTo(patterns.deliveryPage, { ...parameters, delivery: delivery.id })}>
-              <Time at={delivery.receivedAt} />
-            </a>
-            {delivery.event && <span>{delivery.event}</span>}
-            {delivery.externalId && <span class="quiet">{delivery.externalId}</span>}
-          </th>
-          <td>
-            <DeliveryState delivery={delivery} />
-            {delivery.reason && <span class="reason">{reasonInWords(delivery)}</span>}
-          </td>
-          <td>
-            <BuildLinks builds={buildsByDelivery.get(delivery.id) ?? []} parameters={parameters} />
-          </td>
-          <td class="number">{sizeInWords(delivery.size)}</td>
-        </tr>
-      ))}
+    <Table
+      caption="Deliveries"
+      columns={["Received", ...(nameTrigger ? ["Trigger"] : []), "Status", "Build", "Size"]}
+    >
+      {deliveries.map((delivery) => {
+        const place = placeOf(delivery);
+        return (
+          <tr key={delivery.id}>
+            <th scope="row" class="described">
+              {place ? (
+                <a href={pathTo(patterns.deliveryPage, { ...place, delivery: delivery.id })}>
+                  <Time at={delivery.receivedAt} />
+                </a>
+              ) : (
+                <Time at={delivery.receivedAt} />
+              )}
+              {delivery.event && <span>{delivery.event}</span>}
+              {delivery.externalId && <span class="quiet">{delivery.externalId}</span>}
+            </th>
+            {nameTrigger && <td>{nameTrigger(delivery)}</td>}
+            <td>
+              <DeliveryState delivery={delivery} />
+              {delivery.reason && <span class="reason">{reasonInWords(delivery)}</span>}
+            </td>
+            <td>
+              {place && <BuildLinks builds={buildsByDelivery.get(delivery.id) ?? []} parameters={place} />}
+            </td>
+            <td class="number">{sizeInWords(delivery.size)}</td>
+          </tr>
+        );
+      })}
     </Table>
   );
 }

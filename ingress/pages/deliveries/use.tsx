@@ -3,27 +3,26 @@ import { listFigures } from "../../../shared/figures/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
 import { BarChart } from "../charts/bar-chart.tsx";
-import { type Series, sumAt, sumOf } from "../charts/bars.ts";
+import { type Series, sumAt } from "../charts/bars.ts";
 import { deliverySeries } from "../charts/deliveries.ts";
-import { combineByTime, lastDays, lastHours, sum, timeInWords } from "../charts/times.ts";
+import { lastDays, lastHours, timeInWords } from "../charts/times.ts";
 import { Fact } from "../ui/tables.tsx";
 
 const days = 7;
+/** The limit is shown once this share of it is used. */
+const noteworthyShare = 0.8;
 
 export type OrganizationUse = Awaited<ReturnType<typeof loadUse>>;
 
-/** Deliveries and builds of the last days, and how much of the hourly limit is used. */
+/** Deliveries of the last days, and how much of the hourly limit is used. */
 export async function loadUse(services: Services, organization: Organization) {
   const now = services.clock.now();
   const times = lastDays(now, days);
   const figures = await listFigures(services.db, [organization.id], times[0] ?? now);
-  const created = figures.filter(({ figure }) => figure === "builds_created");
-  const builds: Series = { name: "Builds", kind: "tone-passed", values: combineByTime(times, created, sum) };
   const hours = lastHours(now, days);
   return {
     times,
     deliveries: deliverySeries(times, figures),
-    builds: [builds],
     limit: await deliveriesUsed(services, organization),
     busiest: findBusiest(hours, deliverySeries(hours, figures)),
   };
@@ -35,18 +34,21 @@ function findBusiest(hours: Date[], series: Series[]) {
   return counts.reduce((most, each) => (each.count > most.count ? each : most));
 }
 
-export function Use({ use: { times, deliveries, builds, limit, busiest } }: { use: OrganizationUse }) {
+export function Use({ use: { times, deliveries, limit, busiest } }: { use: OrganizationUse }) {
   const used = limit.limit - limit.remaining;
+  const isNearLimit = used >= noteworthyShare * limit.limit;
   const hasDeliveries = busiest.count > 0;
-  const hasBuilds = builds.some((each) => sumOf(each) > 0);
-  if (!hasDeliveries && !hasBuilds && used === 0) return null;
+  if (!hasDeliveries && !isNearLimit) return null;
   return (
     <section aria-labelledby="use">
       <h2 id="use">Use</h2>
       <dl class="facts panel">
         <Fact
           name="Hourly limit"
-          value={`${used.toLocaleString("en")} of ${limit.limit.toLocaleString("en")} deliveries used`}
+          value={
+            isNearLimit &&
+            `${used.toLocaleString("en")} of ${limit.limit.toLocaleString("en")} deliveries used`
+          }
         />
         {hasDeliveries && (
           <>
@@ -66,9 +68,6 @@ export function Use({ use: { times, deliveries, builds, limit, busiest } }: { us
           times={times}
           series={deliveries}
         />
-      )}
-      {hasBuilds && (
-        <BarChart id="builds" subject="Builds of the last 7 days" unit="day" times={times} series={builds} />
       )}
     </section>
   );

@@ -9,13 +9,11 @@ import { NumberPager } from "../ui/pager.tsx";
 import { EntryList } from "../ui/tables.tsx";
 import { Time, Work } from "../ui/times.tsx";
 import { loadPipelines } from "./load.ts";
-import { loadUse, Use } from "./use.tsx";
 
 /** GET /organizations/:org/pipelines */
 export const pipelinesPage = memberPage(async (services, request) => {
   const { organization } = request;
   const { list, builds, isArchived, hasArchived } = await loadPipelines(services, request);
-  const use = await loadUse(services, organization);
   const topics = list.rows.map(({ id }) => `pipeline:${id}` as const);
   const org = organization.slug;
   return {
@@ -57,7 +55,6 @@ export const pipelinesPage = memberPage(async (services, request) => {
             <a href={`${pathTo(patterns.pipelinesPage, { org })}?archived=true`}>Archived pipelines</a>
           </p>
         )}
-        <Use use={use} />
       </>
     ),
   };

@@ -110,7 +110,7 @@ function show(request: MemberRequest, connected: Connected): PageContent {
         {deliveries.length > 0 && (
           <section aria-labelledby="deliveries">
             <h2 id="deliveries">Last deliveries</h2>
-            <Deliveries deliveries={deliveries} builds={builds} parameters={parameters} />
+            <Deliveries deliveries={deliveries} builds={builds} placeOf={() => parameters} />
           </section>
         )}
         <Refused

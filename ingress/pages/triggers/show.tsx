@@ -94,7 +94,7 @@ export const triggerPage = memberPage(async (services, request) => {
             Nothing has come yet. Give the trigger’s URL to its sender, or send a test delivery.
           </p>
         ) : (
-          <Deliveries deliveries={deliveries} builds={data.builds} parameters={parameters} />
+          <Deliveries deliveries={deliveries} builds={data.builds} placeOf={() => parameters} />
         )}
         <CursorPager label="Pages of deliveries" links={{ Newer: links.newer, Older: links.older }} />
         <Refused

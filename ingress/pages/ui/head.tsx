@@ -12,6 +12,7 @@ export type Section =
   | "search"
   | "pipelines"
   | "builds"
+  | "deliveries"
   | "clusters"
   | "members"
   | "settings"
@@ -30,6 +31,7 @@ type SectionLink = [Section, PatternWith<"org">, text: string, letter?: string];
 const sections: SectionLink[] = [
   ["pipelines", patterns.pipelinesPage, "Pipelines", "p"],
   ["builds", patterns.buildsPage, "Builds", "b"],
+  ["deliveries", patterns.deliveriesPage, "Deliveries", "d"],
   ["clusters", patterns.clustersPage, "Agents", "a"],
 ];
 const ofOrganization: SectionLink[] = [["members", patterns.membersPage, "Members"]];

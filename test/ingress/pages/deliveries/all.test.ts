@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { buildWebhook } from "../../../helpers/builds.ts";
+import { describeWorld } from "../../../helpers/databases.ts";
+import { post } from "../../../helpers/http.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
+
+const at = "/organizations/acme/deliveries";
+
+describeWorld("the deliveries of an organization", startQueuePages, (pages) => {
+  const read = async (query = "", path = at) => {
+    const { text } = await pages.asBob.get(path + query);
+    const [, table = ""] = text.split("<tbody>").slice(-2);
+    const rows = [...table.matchAll(/<tr>.*?<\/tr>/gs)].map(([row]) =>
+      row
+        .replace(/<[^>]*>/g, " ")
+        .replace(/\s+/g, " ")
+        .trim(),
+    );
+    return { text, rows };
+  };
+
+  it("are those of all triggers, newest first, with their triggers and builds", async () => {
+    const { acme, services, actor } = pages;
+    assert.match((await read()).text, /Nothing has come yet/);
+    const input = { clusterId: acme.cluster.id, slug: "shop", name: "Shop", steps: [{ command: "make" }] };
+    await createPipeline(services, actor, input);
+    const web = await acme.trigger({ label: "Hook" });
+    const shop = await acme.trigger({ label: "Push" }, "shop");
+    await buildWebhook(pages, web.path);
+    pages.clock.advance(1000);
+    await buildWebhook(pages, shop.path);
+    pages.clock.advance(1000);
+    await post(pages.url + web.path, "{}");
+
+    const { rows, text } = await read();
+
+    assert.match(rows[0] ?? "", /Hook of Web in process 2 bytes/);
+    assert.match(rows[1] ?? "", /Push of Shop built #1 2 bytes/);
+    assert.match(rows[2] ?? "", /Hook of Web built #1 2 bytes/);
+    assert.match(text, /<a href="\/organizations\/acme\/deliveries" aria-current="page">Deliveries</);
+    assert.doesNotMatch(
+      (await (await pages.visitor(pages.ada)).get("/organizations/globex/deliveries")).text,
+      /Hook/,
+    );
+  });
+
+  it("can be filtered as those of a trigger", async () => {
+    assert.equal((await read("?status=built")).rows.length, 2);
+    assert.equal((await read("?status=in+process")).rows.length, 1);
+    assert.match((await read("?event=push")).text, /No delivery matches/);
+    assert.equal((await pages.asBob.get(`${at}?status=lost`)).status, 422);
+  });
+
+  it("have pages", async () => {
+    const { path } = await pages.acme.trigger({ label: "Many" });
+    for (let sent = 0; sent < 32; sent++) await post(pages.url + path, "{}");
+    const first = await read();
+    const [, older = ""] = /href="([^"]*)">Older/.exec(first.text) ?? [];
+
+    const second = await read("", older.replaceAll("&amp;", "&"));
+
+    assert.deepEqual([first.rows.length, second.rows.length], [30, 5]);
+    const [, newer = ""] = /href="([^"]*)">Newer/.exec(second.text) ?? [];
+    assert.deepEqual((await read("", newer.replaceAll("&amp;", "&"))).rows.length, 30);
+  });
+});
