@@ -1,9 +1,9 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Topic } from "../../../shared/redis/events.ts";
+import { loadWeek, Week } from "../charts/builds.tsx";
 import { memberPage } from "../ui/member-page.ts";
 import type { PlacedBuild } from "./list.tsx";
 import { loadBuildSearch, SearchedBuilds } from "./search.tsx";
-import { loadWeek, Week } from "./week.tsx";
 
 /** GET /organizations/:org/builds: of all pipelines. */
 export const buildsPage = memberPage(async (services, request) => {

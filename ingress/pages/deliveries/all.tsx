@@ -1,8 +1,8 @@
 import { listLastBuildsOfDeliveries } from "../../../shared/builds/rows/build-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { listDeliveriesOfOrganization } from "../../../shared/triggers/deliveries/organization-list-store.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
+import { listDeliveriesOfOrganization } from "../../../shared/triggers/payloads/deliveries-store.ts";
 import { listPipelinesOfTriggers, type TriggerWithPipeline } from "../../../shared/triggers/store.ts";
 import { linkIdPages, readIdPage, splitPage } from "../../http/cursor-pager.ts";
 import { queryOf } from "../search/read.ts";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { FirstSteps } from "../../../shared/accounts/first-steps-store.ts";
+import type { FirstSteps } from "../../../shared/builds/reading/first-steps-store.ts";
 import type { QueueWork } from "../../../shared/dispatch/figures-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Config } from "../../../shared/settings/config.ts";

@@ -1,5 +1,5 @@
-import { findFirstSteps } from "../../../shared/accounts/first-steps-store.ts";
 import { listLateBuilds } from "../../../shared/builds/reading/branch-builds-store.ts";
+import { findFirstSteps } from "../../../shared/builds/reading/first-steps-store.ts";
 import { listWorkOfOrganization } from "../../../shared/dispatch/figures-store.ts";
 import type { Topic } from "../../../shared/redis/events.ts";
 import type { Services } from "../../../shared/services/services.ts";

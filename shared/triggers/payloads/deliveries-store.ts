@@ -4,7 +4,7 @@ import type { Db } from "../../db/database.ts";
 import { isPostgres } from "../../db/prepared.ts";
 import { lowestIdAt } from "../../ids.ts";
 import { Refusal } from "../../refusal.ts";
-import type { Delivery, DeliveryFilter } from "./store.ts";
+import type { Delivery, DeliveryFilter } from "../deliveries/store.ts";
 
 /** Deliveries that one page looks through for those that a filter finds. */
 const maxLookedThrough = 2000;

@@ -1,9 +1,9 @@
 import { and, eq, isNull, type SQL, type SQLWrapper, sql } from "drizzle-orm";
-import type { Db } from "../db/database.ts";
+import type { Db } from "../../db/database.ts";
 
 export type FirstSteps = NonNullable<Awaited<ReturnType<typeof findFirstSteps>>>;
 
-/** What an organization has done of that which leads to its first build that passes. Each is read by an index. */
+/** Says which steps towards a first build that passes an organization has done. Each is read by an index. */
 export async function findFirstSteps(db: Db, organizationId: string) {
   const { organizations, agents, builds, grants, payloads, pipelines, triggers } = db.tables;
   const { id } = organizations;

@@ -1,9 +1,9 @@
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { listFigures } from "../../../shared/figures/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { BarChart } from "../charts/bar-chart.tsx";
-import { type Series, sumOf } from "../charts/bars.ts";
-import { combineByTime, lastDays, sum } from "../charts/times.ts";
+import { BarChart } from "./bar-chart.tsx";
+import { type Series, sumOf } from "./bars.ts";
+import { combineByTime, lastDays, sum } from "./times.ts";
 
 const days = 7;
 
