@@ -78,7 +78,7 @@ function toInput({ provider_settings, ...given }: Record<string, unknown>): obje
     pipelineMembers,
     given,
   );
-  const { visibility, pipelineTemplateUuid, teams, ...input } = others;
+  const { visibility, pipelineTemplateUuid, teams, teamUuids, ...input } = others;
   // Null is a value: it takes the limit away.
   const { defaultTimeoutInMinutes = defaultCommandStepTimeout } = input;
   const { maximumTimeoutInMinutes = maximumCommandStepTimeout } = input;

@@ -85,7 +85,7 @@ const noTemplate = z.null({ error: "This server has no pipeline templates" }).op
 /** Members that are no column of their own. */
 export type OtherMember =
   | ("defaultCommandStepTimeout" | "maximumCommandStepTimeout")
-  | ("visibility" | "pipelineTemplateUuid" | "teams" | "environment");
+  | ("visibility" | "pipelineTemplateUuid" | "teams" | "teamUuids" | "environment");
 
 type Kept =
   | ("id" | "organizationId" | "environmentSealed" | "document" | "providerSettings")
@@ -199,6 +199,12 @@ export const pipelineMembers = {
     audited: null,
   },
   teams: {
+    ...changeable(noTeams, null),
+    rule: "null or empty",
+    audited: null,
+  },
+  /** An older name, which the public Go client has. */
+  teamUuids: {
     ...changeable(noTeams, null),
     rule: "null or empty",
     audited: null,

@@ -45,6 +45,7 @@ const {
   visibility,
   pipelineTemplateUuid,
   teams,
+  teamUuids,
   ...ofColumns
 } = pipelineMembers satisfies Record<OtherMember, unknown>;
 

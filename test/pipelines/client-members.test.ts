@@ -59,6 +59,7 @@ describeWorld("members of a pipeline for clients", openAgentApi, (api) => {
     assert.match(await refusalOf({ visibility: "public" }), /Visibility must be private/);
     assert.match(await refusalOf({ teams: { x: "read_only" } }), /Teams must be empty/);
     assert.match(await refusalOf({ teams: ["x"] }), /Teams must be empty/);
+    assert.match(await refusalOf({ team_uuids: ["x"] }), /Teams must be empty/);
     assert.match(await refusalOf({ pipeline_template_uuid: "x" }), /This server has no pipeline templates/);
     const { slug } = await api.newPipeline({
       visibility: "private",
