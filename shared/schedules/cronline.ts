@@ -46,7 +46,9 @@ export function readCronline(text: string): Cronline | { problem: string } {
     const cronline = parse(text);
     const gap = smallestGap(cronline);
     if (gap < minGapMinutes)
-      throw new Problem(`comes every ${gap} minutes: at least ${minGapMinutes} must lie between two times`);
+      throw new Problem(
+        `comes every ${gap === 1 ? "minute" : `${gap} minutes`}: at least ${minGapMinutes} must lie between two times`,
+      );
     if (!comesToADay(cronline)) throw new Problem("never comes to a time");
     return cronline;
   } catch (error) {

@@ -37,7 +37,7 @@ export const schedulesPage = memberPage(async (services, request) => {
             eight.
           </p>
         ) : (
-          <Table caption="Schedules" columns={["Schedule", "State", "Branch", "Next build"]}>
+          <Table caption="Schedules" columns={["Schedule", "Next build", "State", "Branch"]}>
             {list.rows.map((schedule) => (
               <Row
                 key={schedule.id}
@@ -66,12 +66,12 @@ function Row({ schedule, branch, path }: { schedule: Schedule; branch: string; p
           </span>
         )}
       </th>
+      <td>{nextBuildAt ? <Time at={nextBuildAt} /> : <span class="quiet">none</span>}</td>
       <td>
         <State state={enabled ? "enabled" : "disabled"} />
         {failedMessage !== null && <span class="reason">The last time made no build</span>}
       </td>
       <td>{branch}</td>
-      <td>{nextBuildAt ? <Time at={nextBuildAt} /> : <span class="quiet">none</span>}</td>
     </tr>
   );
 }
