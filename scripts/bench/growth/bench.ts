@@ -32,7 +32,8 @@ export const growth: Bench = {
   summary: "hot paths, lists and pages with a thousand, 100,000 and a million rows",
   description: [
     "The cost of the same request with few rows and with many: installations of which each has so many deliveries, " +
-      "builds, jobs and grants, a tenth of it open pull requests, with the payloads of a week, tokens and audit entries.",
+      "builds, jobs and grants, a tenth of it open pull requests, with the payloads of a week, tokens and audit entries. " +
+      "As many jobs of another organization wait for a stack, 100,000 at most.",
     "The requests come one after the other, in turns. CPU time is of all processes of Signalbox and Postgres.",
   ],
   parts: Object.keys(groups),

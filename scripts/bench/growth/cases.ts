@@ -6,6 +6,7 @@ import { type PlainRequest, postJson } from "../load/request.ts";
 import { pathOf } from "../servers/tenant.ts";
 import { wantedCommit } from "./rows.ts";
 import type { Server } from "./servers.ts";
+import { stackCases } from "./stacks.ts";
 
 /** A kind of request. */
 export interface Case {
@@ -164,4 +165,5 @@ export const groups: Record<string, CaseGroup> = {
       }),
     ],
   },
+  stacks: { title: "stack", maxRatio: 1.5, cases: stackCases },
 };

@@ -11,6 +11,7 @@ import { createClient, createTenant, type Owner, type Tenant } from "../servers/
 import { insertFigures } from "./figures.ts";
 import { insertOpenRequests } from "./open-requests.ts";
 import { type Base, insertRows, makeModels } from "./rows.ts";
+import { insertWaiting } from "./waiting.ts";
 
 export type Server = Awaited<ReturnType<typeof startServer>>;
 
@@ -35,8 +36,9 @@ export async function startServer(
       const lastBuildNumbers = await insertRows(services, models, base, rows);
       const openRequests = await insertOpenRequests(services, base, rows);
       await insertFigures(services, base);
+      const stacks = await insertWaiting(services, rows);
       if (postgres) await settle(services.config.databaseUrl);
-      return { ...base, lastBuildNumbers, deliveryId: models.delivery.id, door, openRequests };
+      return { ...base, lastBuildNumbers, deliveryId: models.delivery.id, door, openRequests, stacks };
     },
   });
   return { ...started, name: String(rows) };
