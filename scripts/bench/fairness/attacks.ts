@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { patterns } from "../../../shared/paths.ts";
 import { logChunk, pathOfChunk } from "../agents/log-chunks.ts";
 import { kilobyte, manyKeys, megabyte } from "../bodies.ts";
@@ -136,6 +137,21 @@ export const attacks = {
     probes: ["accept", "build", "list"],
     prepare: prepare.amplifyingTrigger,
     run: sending(4, ({ prepared }) => [postJson(prepared, "{}")]),
+  },
+
+  /** 20,000 schedules whose time comes at once. */
+  schedules: {
+    title: "schedules due at once",
+    leavesWork: true,
+    probes: ["accept", "build", "list"],
+    prepare: prepare.schedules,
+    async run(assault) {
+      const { attacker } = assault;
+      const beginsInMs = Date.parse(attacker.prepared) - Date.now();
+      if (beginsInMs < 0) throw new Error("The schedules came due before their turn: measure fewer seconds.");
+      await sleep(beginsInMs);
+      await assault.keep(1, () => assault.client(get(attacker, attacker.rest.builds)), 1000);
+    },
   },
 
   /** Builds of which 20 receivers are told that are down, hang, answer a byte a second, or 429. */

@@ -1,4 +1,6 @@
 import { auditAll } from "../../../shared/accounts/audit.ts";
+import { minuteMs } from "../../../shared/durations.ts";
+import { newId } from "../../../shared/ids.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines.ts";
 import type { Services } from "../../../shared/services/services.ts";
@@ -11,6 +13,9 @@ import type { Prepare } from "./tenants.ts";
 
 const largePipelines = 100;
 const manyEntries = 200_000;
+const dueSchedules = 20_000;
+/** The undisturbed turn ends before. */
+const dueInMs = minuteMs;
 const entriesAtOnce = 1000;
 /** Takes as long as an evaluation may, on 60 KB of x. */
 export const slowFilter = 'webhook.payload.a.matches("(x.{900}x.{900}|y.{901}x.{902}|x.{99}y.{999})[pq]$")';
@@ -59,6 +64,31 @@ export const auditEntries: Prepare = async ({ db }, { operator, pipeline }) => {
   for (let done = 0; done < manyEntries; done += entriesAtOnce)
     await db.transaction((tx) => auditAll(tx, "updated", acts));
   return "";
+};
+
+/** Schedules that come due together. @returns when */
+export const schedules: Prepare = async ({ db, clock }, { operator, organization, pipeline }) => {
+  const createdAt = clock.now();
+  const nextBuildAt = new Date(createdAt.getTime() + dueInMs);
+  const schedule = {
+    organizationId: organization.id,
+    pipelineId: pipeline.id,
+    label: null,
+    cronline: "@daily",
+    message: null,
+    commit: "HEAD",
+    branch: null,
+    environmentSealed: null,
+    enabled: true,
+    nextBuildAt,
+    failedAt: null,
+    failedMessage: null,
+    createdAt,
+    createdById: operator.userId,
+  };
+  const rows = Array.from({ length: dueSchedules }, () => ({ ...schedule, id: newId(createdAt) }));
+  await db.transaction((tx) => tx.insertMany(tx.tables.schedules, rows));
+  return nextBuildAt.toISOString();
 };
 
 /** 20 steps of 8 KB with 100 jobs each: the largest build of one webhook. */
