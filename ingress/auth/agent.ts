@@ -11,7 +11,7 @@ import { isId } from "../../shared/ids.ts";
 import { notFound, Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { readOnce, readTogether } from "../../shared/sharing/gatherer.ts";
-import { limitJob } from "../http/limits/limits.ts";
+import { limitJob, limitStack } from "../http/limits/limits.ts";
 import { pathParameter, pathText } from "../http/routing.ts";
 import type { Attempts } from "./attempts.ts";
 import type { Authenticators, Callers, DataCaller } from "./callers.ts";
@@ -63,10 +63,11 @@ async function requireRegistrar(services: AgentServices, event: H3Event): Promis
   return { registrar, organizationId: registrar.organization.id };
 }
 
-/** @throws Refusal 401; 404 for a stack that the token's cluster does not have */
+/** @throws Refusal 401; 404 for a stack that the token's cluster does not have; 429 */
 async function requireStackCaller(services: AgentServices, event: H3Event): Promise<Callers["stack"]> {
   const caller = await requireRegistrar(services, event);
   const stack = await requireStack(services, caller.registrar, pathText(event, "key") ?? "");
+  await limitStack(services, event, stack.id);
   return { ...caller, stack };
 }
 

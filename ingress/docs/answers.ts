@@ -1,3 +1,5 @@
+import { callsOfStack } from "../http/limits/limits.ts";
+
 const text = (description: string) => ({ description, schema: { type: "string" } });
 const number = (description: string) => ({ description, schema: { type: "integer" } });
 
@@ -9,7 +11,10 @@ export const answerHeaders = {
   "RateLimit-Reset": number("Seconds until more are admitted"),
   "RateLimit-Scope": {
     description: "The name of the limit",
-    schema: { type: "string", enum: ["rest", "deliveries", "payload-reads"] },
+    schema: {
+      type: "string",
+      enum: ["rest", "deliveries", "payload-reads", ...Object.values(callsOfStack), "show-job"],
+    },
   },
   "RateLimit-Policy": text("The limit, as the IETF draft has it"),
   RateLimit: text("The rest of the limit, as the IETF draft has it"),

@@ -290,6 +290,11 @@ const limits = {
     wholeNumber(5, 1_000_000).default(600),
     "Calls of the meta-data API in a minute, per job, a fifth of them in any 12 seconds: agents repeat a refused call for 45 seconds",
   ),
+  stackCallsPerSecond: setting(
+    "STACK_CALLS_PER_SECOND",
+    wholeNumber(1, 1_000_000).default(10),
+    "Lists of scheduled jobs, and reservations, of a stack in any second; other calls have multiples of it",
+  ),
   apiRequestsPerMinute: setting(
     "API_REQUESTS_PER_MINUTE",
     wholeNumber(1, 1_000_000_000).default(200),

@@ -1,4 +1,4 @@
-import { hourMs, minuteMs } from "../durations.ts";
+import { hourMs, minuteMs, secondMs } from "../durations.ts";
 import type { Config } from "../settings/config.ts";
 import type { OwnerKind, ShareBound } from "./shares.ts";
 import type { TurnBounds } from "./turns.ts";
@@ -178,6 +178,7 @@ const inAnyTenMinutes = within(10 * minuteMs);
 const inAnyHour = within(hourMs);
 /** Agents try again for 45 seconds: a refused call has to come through within them. */
 const inAnyFifth = within(minuteMs / 5);
+const inAnySecond = within(secondMs);
 /** A wide network has the limit of this many networks. */
 const wide = 3;
 
@@ -197,6 +198,14 @@ export const windows = {
   "pipeline-uploads": inAnyMinute("pipeline uploads", "job", 60),
   "identity-tokens": inAnyFifth("calls for identity tokens", "job", 20),
   registrations: inAnyMinute("registrations of agents", "organization", 1000),
+  /** The hosted service documents these names, and their numbers with the default of the setting. */
+  "list-scheduled-jobs": inAnySecond("lists of scheduled jobs", "stack", "stackCallsPerSecond"),
+  "batch-reserve": inAnySecond("reservations of jobs", "stack", "stackCallsPerSecond"),
+  "batch-load-job-states": inAnySecond("calls for states of jobs", "stack", "stackCallsPerSecond", 2),
+  "show-job": inAnySecond("calls for a job", "stack", "stackCallsPerSecond", 100),
+  "finish-job": inAnySecond("ends of jobs by stacks", "stack", "stackCallsPerSecond", 10),
+  "stack-notification": inAnySecond("notifications about jobs", "stack", "stackCallsPerSecond", 20),
+  default: inAnySecond("other calls of stacks", "stack", "stackCallsPerSecond"),
   /** Those that come later wait. */
   mails: inAnyHour("mails; more wait", "organization", "mailsPerHour"),
   "mails-to": inAnyHour("mails; more wait", "address", "mailsPerHour", 1 / 10),

@@ -14,13 +14,33 @@ import { admitAll, admitShown, limitFailures, seconds, showLimit, showUserLimit 
 export async function limitApiRequests(services: Services, event: H3Event, tokenId: string): Promise<void> {
   const state = await admitShown(services, event, limitOn(services, "rest", tokenId));
   showUserLimit(event, state);
-  if (state.admitted) return;
-  const { limit, remaining } = state;
-  const reset = seconds(state.resetMs);
+  requireCall("rest", state);
+}
+
+function requireCall(scope: string, { admitted, limit, remaining, resetMs }: RateLimitState): void {
+  if (admitted) return;
+  const reset = seconds(resetMs);
   throw tooMany(
     `You have exceeded your API rate limit. Please wait ${reset} seconds before making more requests.`,
-    { seconds: reset, details: { scope: "rest", limit, current: limit - remaining, reset } },
+    { seconds: reset, details: { scope, limit, current: limit - remaining, reset } },
   );
+}
+
+/** By the end of the path. Other calls of a stack end with the id of a job. */
+export const callsOfStack = {
+  "scheduled-jobs": "list-scheduled-jobs",
+  "batch-reserve": "batch-reserve",
+  "get-states": "batch-load-job-states",
+  finish: "finish-job",
+  notifications: "stack-notification",
+  deregister: "default",
+} as const;
+
+/** Limits the calls of a stack, each kind on its own. */
+export async function limitStack(services: Services, event: H3Event, stackId: string): Promise<void> {
+  const end = event.url.pathname.split("/").at(-1) as keyof typeof callsOfStack;
+  const name = Object.hasOwn(callsOfStack, end) ? callsOfStack[end] : "show-job";
+  requireCall(name, await admitShown(services, event, limitOn(services, name, stackId)));
 }
 
 /** The state of an access token's limit, without a request that counts. */

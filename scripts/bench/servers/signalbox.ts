@@ -30,6 +30,7 @@ const limits = {
   DEVICE_AUTHORIZATIONS_PER_MINUTE: unlimited,
   DEVICE_AUTHORIZATIONS_PER_MINUTE_AND_CLIENT: unlimited,
   PROVIDER_DELIVERIES_PER_HOUR: unlimited,
+  STACK_CALLS_PER_SECOND: unlimited,
 };
 
 /**

@@ -33,6 +33,27 @@ describeWorld("the calls of stacks", withSettings(openAgentApi, settings), (api)
     await client.deregister();
   });
 
+  it("have limits of their own, which each answer shows", async () => {
+    const client = await registered("limited");
+    const poll = () => client.send("GET", "/stacks/limited/scheduled-jobs?queue_key=default");
+
+    const answers = await Promise.all(Array.from({ length: 12 }, poll));
+
+    const names = ["scope", "limit", "remaining"].map((name) => `ratelimit-${name}`);
+    const [first] = answers.filter(({ status }) => status === 200);
+    assert.deepEqual(
+      names.slice(0, 2).map((name) => first?.headers.get(name)),
+      ["list-scheduled-jobs", "10"],
+    );
+    const refused = answers.filter(({ status }) => status === 429);
+    assert.equal(refused.length, 2);
+    assert.match(refused[0]?.body.message, /^You have exceeded your API rate limit\./);
+    assert.deepEqual([refused[0]?.body.scope, refused[0]?.body.limit], ["list-scheduled-jobs", 10]);
+    const other = await client.send("GET", `/stacks/limited/jobs/${unknownId}`);
+    assert.deepEqual([other.status, other.headers.get("ratelimit-scope")], [404, "show-job"]);
+    await client.deregister();
+  });
+
   it("refuse what is not documented with 422 and a message", async () => {
     const many = (amount: number) =>
       Object.fromEntries(Array.from({ length: amount }, (_, at) => [`k${at}`, "v"]));
