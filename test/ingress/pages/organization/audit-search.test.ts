@@ -20,7 +20,7 @@ describeWorld("the search of the audit log", startQueuePages, (pages) => {
   const entries = async (query: Record<string, string>) => {
     const { status, text } = await pages.asAda.get(`${path}?${new URLSearchParams(query)}`);
     assert.equal(status, 200, text);
-    return [...text.matchAll(/<li><span>(.*?)<\/span>/g)].map(([, html = ""]) =>
+    return [...text.matchAll(/<span class="deed">(.*?)<\/span>/g)].map(([, html = ""]) =>
       html.replace(/<[^>]*>/g, ""),
     );
   };
