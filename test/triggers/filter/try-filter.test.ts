@@ -70,7 +70,7 @@ describeWorldOn(sqlite, "POST …/triggers/{id}/filter/test", withSettings(openT
       ],
       ["Delivery id must be text", { expression: "true" }],
       ["Delivery id must be text", { ...good, delivery_id: null }],
-      ["Filter test has no x", { ...good, x: 1 }],
+      ["Filter test has no member named x", { ...good, x: 1 }],
     ];
     for (const [reason, body] of cases) {
       const answer = await test(body);
