@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, inArray, isNull } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 import type { Reader } from "../db/database.ts";
 
 export type FoundDelivery = Awaited<ReturnType<typeof listDeliveriesById>>[number];
@@ -52,7 +52,8 @@ export async function listNewDeliveries(
         isOfOrganization,
         eq(triggers.pipelineId, pipelines.id),
         isOfTrigger,
-        eq(externalId, search.externalId),
+        // SQLite would make an index of all deliveries for a plain column.
+        sql`${externalId} || '' = ${search.externalId}`,
       ),
     )
     .orderBy(desc(id))

@@ -1,10 +1,6 @@
-// Words of builds and deliveries are written later, by workers: in the transaction that makes a build they would cost it
-// a tenth of its time. Ids rise with time, so two of them say which rows have their words. New rows come first; then those
-// that were made before an upgrade, newest first.
-
-// Words of builds and deliveries are written later, by workers: in the transaction that makes a build they would cost it
-// a tenth of its time. Ids rise with time, so that two of them say what has its words: what lies between. New rows extend
-// it upwards at once; those made before an upgrade extend it downwards, newest first.
+// Words of builds and deliveries are written later, by workers, so that nobody waits for them. Ids rise with time, so that
+// two of them say what has its words: what lies between. New rows extend it upwards at once; those made before an upgrade
+// extend it downwards, newest first.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Tx } from "../db/database.ts";
