@@ -110,6 +110,7 @@ export function defineNewsTables(
     (t) => [
       primaryKey({ columns: [t.organizationId, t.receiver] }),
       index("outbox_receivers_due").on(t.organizationId, t.dueAt),
+      index("outbox_receivers_failing").on(t.organizationId, t.failingSince).where(isNotNull(t.failingSince)),
     ],
   );
 

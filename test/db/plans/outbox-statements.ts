@@ -43,7 +43,7 @@ export const outboxStatements: Record<string, Statement> = {
     outbox.listDueReceivers(tx as never, { organizationId, now, isFailing: false, limit: 32 }),
   ),
   "a receiver": on(/outbox_receivers_/, (tx) => outbox.takeReceiverIfDue(tx, { ...key, now, until: now })),
-  "a receiver that fails": on(/outbox_receivers_/, (tx) =>
+  "a receiver that fails": on(/outbox_receivers_failing/, (tx) =>
     sent.findFailingReceiver(tx, { organizationId, beginning: "connection:7:" }),
   ),
   "receivers of a page": on(/outbox_receivers_/, (tx) =>

@@ -1,0 +1,1 @@
+CREATE INDEX "outbox_receivers_failing" ON "outbox_receivers" USING btree ("organization_id","failing_since") WHERE "outbox_receivers"."failing_since" is not null;
