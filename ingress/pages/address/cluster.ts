@@ -11,7 +11,7 @@ export async function loadCluster(
   { organization, parameter, event }: MemberRequest,
 ): Promise<Cluster> {
   const list = pathTo(patterns.clustersPage, { org: organization.slug });
-  addCrumbs(event, { text: "Clusters", path: list, isList: true });
+  addCrumbs(event, { text: "Agents", path: list, isList: true });
   const cluster = await requireCluster(db, organization.id, parameter("cluster"));
   addCrumbs(event, { text: cluster.name, path: clusterPath({ organization }, cluster) });
   return cluster;

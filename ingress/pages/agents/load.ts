@@ -58,7 +58,7 @@ export async function loadAgentDetails(services: Services, request: MemberReques
 }
 
 function crumbsAbove(org: string, cluster: Cluster | undefined, queue: Queue | undefined): Crumb[] {
-  const crumbs: Crumb[] = [{ text: "Clusters", path: pathTo(patterns.clustersPage, { org }), isList: true }];
+  const crumbs: Crumb[] = [{ text: "Agents", path: pathTo(patterns.clustersPage, { org }), isList: true }];
   if (!cluster) return crumbs;
   const place = { org, cluster: cluster.id };
   crumbs.push({ text: cluster.name, path: pathTo(patterns.clusterPage, place) });

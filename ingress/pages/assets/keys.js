@@ -18,7 +18,8 @@ form.append(list);
 const status = document.createElement("p");
 status.className = "hidden";
 status.role = "status";
-form.append(status);
+// It has to be there before its text, but other pages have a status of their own.
+field.addEventListener("focus", () => form.append(status), { once: true });
 field.role = "combobox";
 field.autocomplete = "off";
 field.ariaAutoComplete = "list";
@@ -162,8 +163,8 @@ function goToRow(step) {
 async function showKeys() {
   const address = document.body.dataset.keys;
   const response = await fetch(address).catch(() => undefined);
-  const page = response?.ok && new DOMParser().parseFromString(await response.text(), "text/html");
-  const keys = page && page.getElementById("keys");
+  const text = response?.ok ? await response.text() : "";
+  const keys = new DOMParser().parseFromString(text, "text/html").getElementById("keys");
   if (!keys) return location.assign(address);
   const dialog = document.createElement("dialog");
   dialog.className = "keys";

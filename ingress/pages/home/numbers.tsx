@@ -41,7 +41,11 @@ export function NumberLine({
       <Figure count={blocked} text="blocked for you" path={builds("blocked")} />
       <Figure count={paused} text={paused === 1 ? "queue paused" : "queues paused"} path={queues} />
       <Figure count={agents.busy} text={busy} path={queues} />
-      <Figure count={refused} text="refused this hour" path="#needs" />
+      <Figure
+        count={refused}
+        text="refused this hour"
+        path={refused > 0 ? "#needs" : pathTo(patterns.deliveriesPage, { org })}
+      />
     </ul>
   );
 }

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of pipelines
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parseConfiguration } from "../../../shared/pipelines/configuration/parse.ts";

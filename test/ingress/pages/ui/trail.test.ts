@@ -31,7 +31,7 @@ describeWorldOn(sqlite, "breadcrumbs and titles", startQueuePages, (pages) => {
     ];
     const ofTriggers = [...ofPipeline, ["Triggers", `${paths.pipeline}/triggers`]];
     const ofCluster = [
-      ["Clusters", paths.clusters],
+      ["Agents", paths.clusters],
       ["Primary", paths.cluster],
     ];
     const expected: [string, string, string[][]][] = [
