@@ -8,7 +8,7 @@ type Entry = Awaited<ReturnType<typeof listAuditEvents>>[number];
 /** Where the subject of an audit event is. */
 export interface Place {
   /** Absent: it has no page, or no longer. */
-  path?: string;
+  path?: string | undefined;
   /** The name of the cluster or pipeline that it belongs to. */
   owner?: string;
 }
@@ -45,14 +45,24 @@ export function AuditEntries({ entries, viewer, places = new Map() }: EntriesPro
     <ul class="audit">
       {entries.map((entry) => {
         const { id, subjectId, changes } = entry.event;
-        const line = <Line entry={entry} viewer={viewer} place={places.get(subjectId)} />;
+        const place = places.get(subjectId);
         return (
           <li key={id}>
             {changes === null ? (
-              <div class="line">{line}</div>
+              <div class="line">
+                <Line entry={entry} viewer={viewer} place={place} />
+              </div>
             ) : (
               <details id={`entry-${id}`}>
-                <summary class="line">{line}</summary>
+                <summary class="line">
+                  <Line entry={entry} viewer={viewer} place={place && { ...place, path: undefined }} />
+                </summary>
+                {/* A summary has no links. */}
+                {place?.path && (
+                  <p class="changes">
+                    <Subject event={entry.event} place={place} />
+                  </p>
+                )}
                 <Changes changes={changes} />
               </details>
             )}
