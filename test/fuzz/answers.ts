@@ -6,7 +6,7 @@ import type { Response } from "./send.ts";
 const internals = [
   /\n\s+at .*[(/:]/,
   /\.(ts|tsx|js|mjs):\d+/,
-  /node_modules|node:internal|file:\/\//,
+  /node_modules|node:internal|file:\/\/\//,
   /\b(select|insert into|update|delete from) "?\w+"? (from|set|values|\()/i,
   /SQLITE_|drizzle|better-sqlite3|ioredis|bullmq|zoderror|(type|range|syntax|reference)error/i,
   /E(CONN|PIPE|NOENT)\w+|\[object \w+\]/,

@@ -137,7 +137,7 @@ describeWorld("…/triggers/{id}/rebuilds", openTriggerApi, (api) => {
     await wrong({ received_to: "tomorrow" }, "received_to must be a time such as 2026-01-31T00:00:00Z");
     await wrong({ received_from: 5 }, "received_from must be a time such as 2026-01-31T00:00:00Z");
     await wrong({ event: ["push"] }, "event must be text");
-    await wrong({ branch: "main" }, "Bulk rebuild has no branch");
+    await wrong({ branch: "main" }, "Bulk rebuild has no member named branch");
     const { id } = await ask(trigger);
     await assertRefused(
       trigger.rebuilds,

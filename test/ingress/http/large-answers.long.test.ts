@@ -40,12 +40,15 @@ describeWorldOn(sqlite, "answers of many megabytes", openApi, (api) => {
 
   it("are whole: each pipeline of a list has its steps", async () => {
     const answer = await open();
-    const list: { slug: string; steps: unknown }[] = await read(answer);
+    const list: { slug: string; steps: { command: string }[] }[] = await read(answer);
 
     assert.equal(answer.headers["content-type"], "application/json;charset=UTF-8");
     assert.equal(list.length, large + 1);
     for (const { slug, steps } of pipelines)
-      assert.deepEqual(list.find((each) => each.slug === slug)?.steps, steps);
+      assert.deepEqual(
+        list.find((each) => each.slug === slug)?.steps.map((step) => ({ command: step.command })),
+        steps,
+      );
   });
 
   it("are read as the client reads: a change that comes meanwhile is in them", async () => {
@@ -57,7 +60,10 @@ describeWorldOn(sqlite, "answers of many megabytes", openApi, (api) => {
     await updatePipeline(api.world.services, api.acme.operator, last, { steps: [{ command }] });
 
     const list = await read(answer);
-    assert.deepEqual(list.at(-1).steps, [{ command }]);
+    assert.deepEqual(
+      list.at(-1).steps.map((step: { command: string }) => step.command),
+      [command],
+    );
   });
 
   it("are four at a time for a token: the next is 429, and a small answer goes on", async () => {

@@ -194,7 +194,10 @@ steps:
         '[{"slack":"#a","if":"build.state"}]',
         "notify[0].if: build.state cannot be used here, at line 1, column 1",
       ],
-      ['[{"slack":"a b"}]', "notify: slack must name channels: #name, workspace#name, @name or an id"],
+      [
+        '[{"slack":"a b"}]',
+        "notify: slack must name channels: #name, workspace#name, @name, workspace@name or an id",
+      ],
     ] as const) {
       const answer = await update("a", "notify", value);
       assert.deepEqual([answer.status, answer.body.message], [400, message]);

@@ -229,7 +229,9 @@ describeWorld("the webhook of a provider", openProviderApi, (api) => {
         "enabled the provider's webhook of",
         "updated",
       ]);
-      assert.deepEqual(ofPipeline[0]?.event.changes, [{ field: "provider_settings" }]);
+      assert.deepEqual(ofPipeline[0]?.event.changes, [
+        { field: "provider_settings", difference: "-\n+build_tags: true" },
+      ]);
       assert.ok(ofPipeline.every(({ event }) => event.subject === made.slug));
     });
   });

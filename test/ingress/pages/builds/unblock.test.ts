@@ -53,7 +53,7 @@ describeWorld("the page of a blocked build", startQueuePages, (pages) => {
       "All members of the organization",
     ])
       assert.ok(text.includes(part), part);
-    assert.match(text, /<h1>[^<]*<span class="hidden"> blocked<\/span>/);
+    assert.match(text, /<h1><span>[^<]*<\/span>[^<]*<span class="hidden"> blocked<\/span>/);
 
     const name = (key: string) => `${id}.${key}`;
     const answers = { [name("version")]: "v2", [name("notes")]: "a\r\nb", [name("where")]: "there" };

@@ -82,7 +82,7 @@ describeWorldOn(sqlite, "untrusted text on pages", startPages, (pages) => {
   });
 
   it("on the home page, in the menu and among tokens", async () => {
-    await see("/", [person, organization]);
+    await see("/organizations/evil", [person, organization]);
     await see("/user/api-access-tokens/new", [organization]);
     const fields = { organization: organizationId, scopes: "read_user", days: "30" };
     const created = await browser.post("/user/api-access-tokens/new", {
@@ -121,9 +121,9 @@ describeWorldOn(sqlite, "untrusted text on pages", startPages, (pages) => {
       `/oauth/device/${text}`,
       `/oauth/device/${text}/review`,
       `/oauth/device/${text}/result`,
-      `/?notice=${text}`,
-      "/?notice=constructor",
-      "/?notice=__proto__",
+      `/organizations/evil?notice=${text}`,
+      "/organizations/evil?notice=constructor",
+      "/organizations/evil?notice=__proto__",
       `/sign-in?to=${text}`,
       `/sign-in?to=/${text}`,
       `/nowhere/${text}`,
@@ -135,8 +135,11 @@ describeWorldOn(sqlite, "untrusted text on pages", startPages, (pages) => {
       const { text, status } = await (await pages.visitor()).get(path);
       if (status !== 303) assertShown(text, [], path);
     }
-    assert.doesNotMatch((await browser.get("/?notice=constructor")).text, /role="status"/);
-    assert.match((await browser.get("/?notice=signed_out")).text, /role="status">You have signed out/);
+    assert.doesNotMatch((await browser.get("/organizations/evil?notice=constructor")).text, /class="notice"/);
+    assert.match(
+      (await browser.get("/organizations/evil?notice=signed_out")).text,
+      /role="status">You have signed out/,
+    );
   });
 
   it("keeps the first 500 characters of the user agents of device and browser", async () => {

@@ -89,8 +89,8 @@ describeInBrowser("the layout", startQueuePages, (pages) => {
     await page.locator(".owner summary").click();
     const menu = page.getByRole("navigation", { name: "Globex Corporation" });
     const links = await menu.getByRole("link").allInnerTexts();
-    assert.deepEqual(links.slice(0, 6), [
-      ...["Pipelines", "Builds", "Agents", "Members"],
+    assert.deepEqual(links.slice(0, 7), [
+      ...["Pipelines", "Builds", "Deliveries", "Agents", "Members"],
       ...["Settings", "Audit log"],
     ]);
     await page.locator(".account summary").click();

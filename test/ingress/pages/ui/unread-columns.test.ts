@@ -115,7 +115,7 @@ describe("pages of things with large members", () => {
   const org = "/organizations/acme";
   const visited: Record<string, (paths: QueuePages["paths"]) => string> = {
     "of the organization": () => org,
-    "of all organizations": () => "/",
+    "of an organization": () => org,
     "of pipelines": () => `${org}/pipelines`,
     "of builds": () => `${org}/builds`,
     "of the audit log": () => `${org}/audit?type=pipeline`,
