@@ -59,7 +59,9 @@ export function MyBuilds({ mine, org }: { mine: Mine; org: string }) {
               {pipeline.name} #{build.number}
               <span class="hidden"> {stateInWords(build.state)}</span>
             </a>
-            <span class="message">{firstLine(build.message)}</span>
+            <span class="message" title={firstLine(build.message)}>
+              {firstLine(build.message)}
+            </span>
             <span class="at">
               <Time at={build.createdAt} />
             </span>

@@ -78,7 +78,11 @@ function Row({ row: { pipeline, bars, last }, org }: { row: HomePipeline; org: s
       {last ? (
         <>
           <StateIcon state={last.state} />
-          <a class="message" href={pathTo(patterns.buildPage, { ...place, number: String(last.number) })}>
+          <a
+            class="message"
+            href={pathTo(patterns.buildPage, { ...place, number: String(last.number) })}
+            title={firstLine(last.message)}
+          >
             <span class="hidden">
               {stateInWords(last.state)}, #{last.number}{" "}
             </span>
