@@ -5,8 +5,11 @@ import { describe, it } from "node:test";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
 import { openDatabase } from "../../shared/db/open.ts";
 
-/** A server that refuses every connection with this error. */
-async function startRefusing(code: string) {
+/** AuthenticationOk and ReadyForQuery. */
+const welcome = Buffer.from("R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I");
+
+/** A server that refuses every connection with this error, after a greeting. */
+async function startRefusing(code: string, greeting = Buffer.alloc(0)) {
   const fields = `SFATAL\0VFATAL\0C${code}\0Mcannot start a process\0\0`;
   const message = Buffer.alloc(5 + fields.length);
   message.write("E");
@@ -14,7 +17,7 @@ async function startRefusing(code: string) {
   message.write(fields, 5);
   const server = createServer((socket) => {
     socket.on("error", () => {});
-    socket.once("data", () => socket.end(message));
+    socket.once("data", () => socket.end(Buffer.concat([greeting, message])));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   return { port: (server.address() as AddressInfo).port, close: () => server.close() };
@@ -47,4 +50,18 @@ describe("Postgres that refuses connections", () => {
       server.close();
     });
   }
+
+  it("is unavailable, and ends no process, if it ends a connection in the message after it is ready", async () => {
+    const server = await startRefusing("57P02", welcome);
+    const url = `postgres://x@127.0.0.1:${server.port}/x`;
+    const db = openDatabase({ url, poolSize: 1, timeoutMs: 1000, onError: () => {} });
+
+    await assert.rejects(
+      db.transaction(async () => {}),
+      DatabaseUnavailable,
+    );
+
+    await db.close();
+    server.close();
+  });
 });
