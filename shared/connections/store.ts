@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, isNotNull, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { countUpTo, listCreated } from "../db/list-page.ts";
 import { prepared, preparedRow } from "../db/prepared.ts";
@@ -105,19 +105,4 @@ export async function deleteConnectionIfPresent(tx: Tx, id: string): Promise<Con
   const { repositoryConnections: connections } = tx.tables;
   const [deleted] = await tx.delete(connections).where(eq(connections.id, id)).returning();
   return deleted;
-}
-
-/**
- * Keeps when admins were mailed that the connection fails; null once it works.
- * @returns false if that is kept already
- */
-export async function setFailureMailedOfConnection(tx: Tx, id: string, at: Date | null): Promise<boolean> {
-  const { repositoryConnections: connections } = tx.tables;
-  const { failureMailedAt } = connections;
-  const changed = await tx
-    .update(connections)
-    .set({ failureMailedAt: at })
-    .where(and(eq(connections.id, id), at ? isNull(failureMailedAt) : isNotNull(failureMailedAt)))
-    .returning({ id: connections.id });
-  return changed.length > 0;
 }

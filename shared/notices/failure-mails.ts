@@ -1,7 +1,7 @@
 import { type AdminWithMail, listAdmins } from "../accounts/member-store.ts";
 import { findOrganizationById } from "../accounts/organization-store.ts";
 import { receiversOf } from "../connections/receivers.ts";
-import { findConnection, setFailureMailedOfConnection } from "../connections/store.ts";
+import { findConnection } from "../connections/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { hourMs } from "../durations.ts";
 import { layOut } from "../messages/mail-layout.ts";
@@ -10,21 +10,16 @@ import { receiverOfAddress } from "../messages/receiver.ts";
 import { firstLine } from "../messages/told.ts";
 import { type Failing, findFailing } from "../notifications/failing.ts";
 import { titleOfService } from "../notifications/notification-services.ts";
-import { findNotificationService, setFailureMailedOfService } from "../notifications/store.ts";
+import { findNotificationService } from "../notifications/store.ts";
 import type { Message, NewMessage, Otherwise, Rest, Tried } from "../outbox/kind.ts";
 import { putMessages } from "../outbox/put.ts";
 import { findFailingReceiver } from "../outbox/sent-store.ts";
 import type { Services } from "../services/services.ts";
 import { web } from "../settings/urls.ts";
+import { type Sender, setMailed } from "./failure-mails-store.ts";
 
 // Admins get one mail about a notification service or a repository connection that has failed for an hour, and none more
 // until it has worked again. Its row keeps that they got it.
-
-/** The part of an organization that sends, and fails. */
-interface Sender {
-  type: "service" | "connection";
-  id: string;
-}
 
 /** The admin. What fails is read when the mail is sent. */
 export interface FailureTarget extends Sender {
@@ -156,10 +151,4 @@ async function mayHaveMended(db: Db, organizationId: string, { type, id }: Sende
   const connection = await findConnection(db, organizationId, id);
   if (!connection || connection.failureMailedAt === null) return false;
   return !(await findFailingReceiver(db, { organizationId, beginning: receiversOf(id) }));
-}
-
-function setMailed(tx: Tx, { type, id }: Sender, at: Date | null): Promise<boolean> {
-  return type === "service"
-    ? setFailureMailedOfService(tx, id, at)
-    : setFailureMailedOfConnection(tx, id, at);
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, sql } from "drizzle-orm";
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { countUpTo, listCreated } from "../db/list-page.ts";
@@ -100,19 +100,4 @@ export async function deleteNotificationServiceIfPresent(
   const { notificationServices: services } = tx.tables;
   const [deleted] = await tx.delete(services).where(eq(services.id, id)).returning();
   return deleted;
-}
-
-/**
- * Keeps when admins were mailed that the service fails; null once it works.
- * @returns false if that is kept already
- */
-export async function setFailureMailedOfService(tx: Tx, id: string, at: Date | null): Promise<boolean> {
-  const { notificationServices: services } = tx.tables;
-  const { failureMailedAt } = services;
-  const changed = await tx
-    .update(services)
-    .set({ failureMailedAt: at })
-    .where(and(eq(services.id, id), at ? isNull(failureMailedAt) : isNotNull(failureMailedAt)))
-    .returning({ id: services.id });
-  return changed.length > 0;
 }
