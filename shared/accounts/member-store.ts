@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, ne, or, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, ne, or, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import {
   capTotal,
@@ -101,10 +101,8 @@ export async function listAdmins(
     .innerJoin(users, eq(users.id, members.userId))
     .where(
       and(
-        eq(members.organizationId, organizationId),
-        sql`${members.role} = 'admin'`, // as in the index
+        isActiveAdmin(db, organizationId),
         userId === undefined ? undefined : eq(members.userId, userId),
-        isNull(users.deactivatedAt),
         isNull(users.operatorOfId),
       ),
     )
@@ -305,16 +303,18 @@ export async function hasOtherAdmin(tx: Tx, organizationId: string, userId: stri
     .select({ id: users.id })
     .from(members)
     .innerJoin(users, eq(users.id, members.userId))
-    .where(
-      and(
-        eq(members.organizationId, organizationId),
-        sql`${members.role} = 'admin'`, // as in the index
-        ne(members.userId, userId),
-        isNull(users.deactivatedAt),
-      ),
-    )
+    .where(and(isActiveAdmin(tx, organizationId), ne(members.userId, userId)))
     .limit(1);
   return others.length > 0;
+}
+
+/** For a select of members with their users. */
+function isActiveAdmin({ tables: { members, users } }: Db | Tx, organizationId: string): SQL | undefined {
+  return and(
+    eq(members.organizationId, organizationId),
+    sql`${members.role} = 'admin'`, // as in the index
+    isNull(users.deactivatedAt),
+  );
 }
 
 export function countMembers(tx: Tx, organizationId: string, limit: number): Promise<number> {
