@@ -84,6 +84,9 @@ function Results({ found, text, org }: { found: Placed; text: string; org: strin
   const { queues, clusters, agents, members } = found;
   const searched = (filter: Record<string, string>) =>
     addressOf(pathTo(patterns.buildsPage, { org }), filter);
+  const buildsOf = (id: string, title: string, rows: PlacedBuild[], filter?: Record<string, string>) => (
+    <Builds id={id} title={title} builds={rows} org={org} all={filter && searched(filter)} />
+  );
   const isEmpty = Object.values(found).every((list) => list.length === 0);
   return (
     <>
@@ -96,22 +99,10 @@ function Results({ found, text, org }: { found: Placed; text: string; org: strin
           </Row>
         )}
       </Section>
-      <Builds id="numbers" title="Builds of this number" builds={builds} org={org} />
-      <Builds id="requests" title="Last builds of this pull request" builds={request} org={org} />
-      <Builds
-        id="commits"
-        title="Builds of this commit"
-        builds={commit}
-        org={org}
-        all={searched({ commit: text })}
-      />
-      <Builds
-        id="branches"
-        title="Builds of this branch"
-        builds={branch}
-        org={org}
-        all={searched({ branch: text })}
-      />
+      {buildsOf("numbers", "Builds of this number", builds)}
+      {buildsOf("requests", "Last builds of this pull request", request)}
+      {buildsOf("commits", "Builds of this commit", commit, { commit: text })}
+      {buildsOf("branches", "Builds of this branch", branch, { branch: text })}
       <Section id="branch-names" title="Branches" rows={branches}>
         {({ build, pipeline }) => (
           <Row key={build.id} path={searched({ branch: build.branch })} name={build.branch}>
@@ -119,13 +110,7 @@ function Results({ found, text, org }: { found: Placed; text: string; org: strin
           </Row>
         )}
       </Section>
-      <Builds
-        id="messages"
-        title="Builds with these words"
-        builds={message}
-        org={org}
-        all={searched({ message: text })}
-      />
+      {buildsOf("messages", "Builds with these words", message, { message: text })}
       <Section id="deliveries" title="Deliveries" rows={deliveries}>
         {({ id, externalId, event, receivedAt, trigger, pipeline }) => (
           <Row
@@ -216,7 +201,7 @@ function Builds({
   title: string;
   builds: PlacedBuild[];
   org: string;
-  all?: string;
+  all: string | undefined;
 }) {
   if (builds.length === 0) return null;
   return (
