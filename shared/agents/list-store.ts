@@ -68,7 +68,7 @@ export async function countConnectedAgents(db: Db, limit: number): Promise<Map<s
   return new Map(rows.map(({ queueId, total }) => [queueId, total]));
 }
 
-/** Counts the connected agents of an organization, and those that have a job. Looks at `limit` of them. */
+/** Counts the connected agents of an organization, and the busy agents among them. Looks at `limit` agents. */
 export async function countAgents(db: Db, organizationId: string, limit: number) {
   const { agents } = db.tables;
   const connected = db.offLoop

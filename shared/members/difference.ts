@@ -8,7 +8,7 @@ const maxCells = 400_000;
 
 /**
  * The lines in which two texts differ: `+` before a new one, `-` before one that is gone, a blank before one around them,
- * `…` for those that are left out.
+ * `…` in the place of lines that are left out.
  * @returns undefined if the texts are the same
  */
 export function differenceOf(before: string, after: string): string | undefined {

@@ -63,7 +63,7 @@ export async function findReceiver(
   return found;
 }
 
-/** Those among receivers that have messages waiting, by their keys. */
+/** The receivers of these keys that have messages waiting, by their keys. */
 export async function listReceivers(
   db: Db,
   organizationId: string,
@@ -78,7 +78,7 @@ export async function listReceivers(
   return new Map(found.map((row) => [row.receiver, row]));
 }
 
-/** The receiver that has failed for longest among those whose keys begin so. */
+/** Of the receivers whose keys begin so, the one that has failed for longest. */
 export async function findFailingReceiver(
   db: Db | Tx,
   { organizationId, beginning }: { organizationId: string; beginning: string },

@@ -3,7 +3,7 @@ import type { Reader } from "../db/database.ts";
 
 export type FoundDelivery = Awaited<ReturnType<typeof listDeliveriesById>>[number];
 
-/** Without those whose trigger or pipeline is deleted: they have no page. */
+/** Leaves out deliveries whose trigger or pipeline is deleted: they have no page. */
 export async function listDeliveriesById(db: Reader, organizationId: string, ids: string[]) {
   const { deliveries, pipelines, triggers } = db.tables;
   return db

@@ -26,8 +26,8 @@ interface Match {
 }
 
 /**
- * Builds whose message or author has, for each word of a text, a word that begins with it. First come those that have
- * the words themselves, newest first.
+ * Builds whose message or author has, for each word of a text, a word that begins with it. Builds that
+ * have the words themselves come first; then the newest.
  */
 export async function searchMessages(
   db: Db,

@@ -88,8 +88,8 @@ export function listMembersNamed(db: Reader, { organizationId, text, limit }: Na
 }
 
 /**
- * Texts that contain what is searched for. First come those that are it, then those that begin with it. Lower case is
- * that of the database: SQLite knows ASCII only.
+ * Names that contain a text. The name that equals the text comes first, then names that begin with it. The database
+ * makes lower case of both: SQLite knows ASCII only.
  */
 function match(columns: SQLiteColumn[], text: string): { matches: SQL | undefined; rank: SQL } {
   const literal = text.replace(/[\\%_]/g, "\\$&");

@@ -86,7 +86,7 @@ async function waitingForAgents(
   );
 }
 
-/** A build has one job among those that have waited longest, but may have jobs on several queues. */
+/** The list of jobs that have waited longest has one job of a build, which may have jobs on several queues. */
 function withoutAgents(work: QueueWork[]): { reason: WaitingReason; since: Date }[] {
   return work.flatMap(({ queue, connected, waitsSince }) =>
     waitsSince && connected === 0 && !queue.dispatchPausedAt

@@ -29,7 +29,7 @@ export function finalWorkMs(build: Worked): number | undefined {
   return build.finishedAt ? workMs(build, build.finishedAt) : undefined;
 }
 
-/** The time in which at least one of these jobs ran, in milliseconds, of those that have ended. */
+/** The time in which at least one of the jobs ran, in milliseconds. Jobs that have not ended do not count. */
 export function workMsOfJobs(jobs: Pick<Job, "startedAt" | "finishedAt">[]): number | undefined {
   const spans = jobs.flatMap(({ startedAt, finishedAt }) =>
     startedAt && finishedAt ? [[startedAt.getTime(), finishedAt.getTime()] as const] : [],
