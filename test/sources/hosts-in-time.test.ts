@@ -325,7 +325,7 @@ describeWorld("builds of what hosts report", openHostWorld, (world) => {
 
   it("are numbered in their order although they are more than a transaction reads", async () => {
     const { post, builds } = await world.provider("github");
-    const branches = Array.from({ length: 100 }, (_, index) => `branch-${index}`);
+    const branches = Array.from({ length: 60 }, (_, index) => `branch-${index}`);
     const ids: string[] = [];
     for (const branch of branches)
       ids.push(await post("push", { ...pushTo(branch), padding: "x".repeat(15 * 1024) }));
@@ -333,8 +333,8 @@ describeWorld("builds of what hosts report", openHostWorld, (world) => {
       const deliveries = await lockIfWaiting(tx, { ids });
       return decideAndBuild(tx, services(), { deliveries, results: new Map(), maxSize: 1 });
     });
-    assert.ok(first.built.length > 50 && first.built.length < 80, `${first.built.length}`);
-    assert.deepEqual([first.isMore, first.isFull, first.held], [true, true, []]);
+    assert.ok(first.built.length > 20 && first.built.length < 40, `${first.built.length}`);
+    assert.deepEqual([first.isMore, first.held], [true, []]);
     await decideDue(services());
     assert.deepEqual(await branchesOf(builds), branches);
   });

@@ -22,8 +22,6 @@ export interface Decided {
   changed: Topic[];
   /** There is more to decide now: other builds, or deliveries that wait for their filter or a thread. */
   isMore: boolean;
-  /** More events of providers were locked than a transaction reads. */
-  isFull: boolean;
   /** Deliveries that wait for an earlier one of their pipeline, which others have. */
   held: string[];
 }
@@ -105,7 +103,6 @@ export async function decideAndBuild(
     })),
     outcomes,
     isMore: undecided.size > 0 || events.later.length > 0,
-    isFull: events.isFull,
     held: events.held,
     changed: [...changed, ...topics],
   };

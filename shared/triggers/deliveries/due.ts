@@ -32,7 +32,6 @@ export interface DueDeliveries {
 }
 
 const maxBatchItems = 500;
-const minBatchItems = 50;
 /** A transaction takes due deliveries of so many organizations. */
 const maxOwners = 50;
 /** Larger builds take turns: 500 jobs, a quarter of the most, take 10 ms, in which nobody else writes to SQLite. */
@@ -62,8 +61,6 @@ class Builder implements DueDeliveries {
   });
   /** Deliveries of providers may wait for earlier ones that this process decides now. */
   #areHeld = false;
-  /** Deliveries that the next look locks: fewer after one that locked more events than it could read. */
-  #maxItems = maxBatchItems;
   /** Organizations of which large builds wait for a turn in this process. */
   readonly #large = new Set<string>();
   readonly #tasks = new Tasks();
@@ -117,7 +114,7 @@ class Builder implements DueDeliveries {
       return owners.length < maxOwners ? "go on" : "stop";
     });
     if (owners.length === 0) return false;
-    const share = Math.ceil(this.#maxItems / owners.length);
+    const share = Math.ceil(maxBatchItems / owners.length);
     return (await this.#decideDue(owners, share)) || owners.length === maxOwners;
   }
 
@@ -150,7 +147,6 @@ class Builder implements DueDeliveries {
     try {
       const decided = await decideAll();
       this.#publish(decided);
-      this.#maxItems = itemsAfter(decided, this.#maxItems);
       this.#areHeld = decided.held.length > 0;
       if (isMore && this.#areHeld) await this.#putOff(decided.held);
     } catch (error) {
@@ -248,9 +244,4 @@ class Builder implements DueDeliveries {
       });
     }
   }
-}
-
-function itemsAfter({ isFull, counts }: Decided, before: number): number {
-  const decided = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  return isFull ? Math.max(minBatchItems, decided) : Math.min(maxBatchItems, 2 * before);
 }

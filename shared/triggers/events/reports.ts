@@ -9,8 +9,8 @@ import { inOrderOfProviders } from "./order.ts";
 import type { HostReport } from "./plan.ts";
 import { isShort } from "./short.ts";
 
-/** All events that a transaction reads have so many bytes at most: 128 of 8 KB, which take 10 ms. */
-const maxBytes = 1024 * 1024;
+/** All events that a transaction reads have so many bytes at most. To inflate and parse them takes 10 ms. */
+const maxBytes = 512 * 1024;
 
 /** The reports of waiting deliveries of providers. */
 interface Reports {
@@ -21,8 +21,6 @@ interface Reports {
   held: string[];
   /** Deliveries that wait for the next transaction: this one has read enough, or an earlier one goes to a thread. */
   later: string[];
-  /** Some of those wait because this transaction has read enough. */
-  isFull: boolean;
 }
 
 /**
@@ -34,14 +32,13 @@ export async function readReports(
   deliveries: Delivery[],
   options: { triggerOf: ReadonlyMap<string, Trigger>; results: ReadonlyMap<string, Result>; now: Date },
 ): Promise<Reports> {
-  if (deliveries.length === 0) return { deliveries, reports: [], held: [], later: [], isFull: false };
+  if (deliveries.length === 0) return { deliveries, reports: [], held: [], later: [] };
   const { triggerOf, results, now } = options;
   const readings = new Map<string, Reading>();
   for (const [id, result] of results) if ("reading" in result) readings.set(id, result.reading);
   const inOrder = await inOrderOfProviders(tx, deliveries, { isFiltered: false, now });
   const unread = inOrder.filter((delivery) => isShort(delivery) && !readings.has(delivery.id));
-  const first = firstOfEach(unread);
-  for (const [id, reading] of await readShort(tx, first, triggerOf)) readings.set(id, reading);
+  for (const [id, reading] of await readShort(tx, firstOfEach(unread), triggerOf)) readings.set(id, reading);
 
   const going: Delivery[] = [];
   const reports: HostReport[] = [];
@@ -58,7 +55,7 @@ export async function readReports(
   }
   const areFree = new Set(inOrder);
   const held = deliveries.flatMap((delivery) => (areFree.has(delivery) ? [] : delivery.id));
-  return { deliveries: going, reports, held, later, isFull: first.length < unread.length };
+  return { deliveries: going, reports, held, later };
 }
 
 /** The first deliveries of each organization, within its part of the bytes. */
