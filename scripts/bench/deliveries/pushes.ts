@@ -16,8 +16,8 @@ import { startRedis } from "../servers/redis.ts";
 import { startSignalbox } from "../servers/signalbox.ts";
 import { builtLines } from "./built-lines.ts";
 
-/** Two doors of one installation: the same signed requests build what a trigger fixes, or what was pushed. */
-export const pushColumns = { trigger: "to a trigger", provider: "of a provider" };
+/** Two pipelines of one installation: the same signed requests build what triggers fix, or what was pushed. */
+export const pushColumns = { trigger: "to triggers", provider: "of a provider" };
 
 export const pushSizes: Record<string, { title: string; bytes: number }> = {
   pushes: { title: "push of 1 KB: builds/s, end to end", bytes: kilobyte },
@@ -26,8 +26,8 @@ export const pushSizes: Record<string, { title: string; bytes: number }> = {
 };
 
 const aims = { trigger: "≥ 0.85" };
-/** Different requests, sent in turn. */
-const pushesInTurn = 200;
+/** Each has a branch and a commit of its own, and a trigger of its own that builds them: a pipeline has ten at most. */
+const differentPushes = 10;
 
 /** Measures from the first post until the last build. */
 export async function measurePushes(
@@ -44,7 +44,7 @@ export async function measurePushes(
   const lines: Line[] = [];
   for (const { title, bytes } of names.flatMap((name) => pushSizes[name] ?? [])) {
     const found = await interleave(doors, { rounds, title }, async (door) => {
-      const requests = Array.from({ length: pushesInTurn }, (_, index) => pushTo(door, index, bytes));
+      const requests = door.urls.map((url, index) => pushTo({ ...door, url }, index, bytes));
       const post = (load: Pick<Load, "perSecond" | "until">) =>
         measureBuilds({ pids, databaseUrl, pipelineId: door.pipelineId }, () =>
           generator({ requests, connections: 50, wanted: { status: 201 }, ...load }),
@@ -57,23 +57,35 @@ export async function measurePushes(
   return lines;
 }
 
-/** Makes a pipeline with a GitHub trigger, and one whose repository is at GitHub. */
-async function makeDoors(services: Services): Promise<(Door & { name: string })[]> {
+interface Doors extends Pick<Door, "pipelineId" | "secret"> {
+  name: string;
+  /** For each push, the URL that it goes to. */
+  urls: string[];
+}
+
+/** Makes a pipeline with GitHub triggers, and one whose repository is at GitHub. */
+async function makeDoors(services: Services): Promise<Doors[]> {
   const { operator, cluster } = await createFilteringOrganization(services, "bench");
   const make = (slug: string) =>
     createPipeline(services, operator, { clusterId: cluster.id, slug, name: slug, steps: [defaultStep] });
   const { id: pipelineId, ...facts } = await make("trigger");
   const secret = "a secret of the bench";
-  const input = { type: "github", label: "Bench", secret };
-  const { trigger, token } = await createTrigger(services, operator, { id: pipelineId, ...facts }, input);
-  const url = endpointUrl(services.config, token);
+  const urls: string[] = [];
+  for (let index = 0; index < differentPushes; index++) {
+    const { ref, after: commit } = JSON.parse(githubPush(index, kilobyte));
+    const build = { branch: ref.replace("refs/heads/", ""), commit };
+    const input = { type: "github", label: `Bench ${index}`, secret, build };
+    const { token } = await createTrigger(services, operator, { id: pipelineId, ...facts }, input);
+    urls.push(endpointUrl(services.config, token));
+  }
+  const { url, ...provider } = await addRepository(services, operator, await make("provider"));
   return [
-    { name: "trigger", pipelineId, triggerId: trigger.id, url, secret },
-    { name: "provider", ...(await addRepository(services, operator, await make("provider"))) },
+    { name: "trigger", pipelineId, urls, secret },
+    { name: "provider", ...provider, urls: urls.map(() => url) },
   ];
 }
 
-function pushTo({ url, secret }: Door, index: number, bytes: number): PlainRequest {
+function pushTo({ url, secret }: Pick<Door, "url" | "secret">, index: number, bytes: number): PlainRequest {
   const body = githubPush(index, bytes);
   return postJson(url, body, githubHeaders("push", secret, body));
 }

@@ -74,6 +74,23 @@ function pauseAndResume(server: Server): PlainRequest[] {
   });
 }
 
+/** All builds have two of the words. */
+const searches = {
+  "a word of all builds": "harbour",
+  "the beginning of it": "har",
+  "two words of all builds, and a beginning that few have": "light harbour 99",
+  "two words, of which none has both": "light 999999999",
+  "a number": "12",
+  "7 characters of a commit": wantedCommit.slice(0, 7),
+  "a branch of many builds": "main",
+  "the beginning of many branches": "feature/",
+  "the id of a sender's delivery": "72d3162e",
+};
+
+function searchFor(text: string): string {
+  return `${patterns.searchPage}?${new URLSearchParams({ q: text })}`;
+}
+
 const delivery = pushPayload(kilobyte);
 
 let commits = 0;
@@ -164,6 +181,15 @@ export const groups: Record<string, CaseGroup> = {
         "audit log, compressed": patterns.auditPage,
       }),
     ],
+  },
+  search: {
+    title: "search",
+    maxRatio: 1.5,
+    aims: { p99: "≤ 50", stall: "≤ 20" },
+    cases: casesOf(
+      cookie,
+      Object.fromEntries(Object.entries(searches).map(([title, text]) => [title, searchFor(text)])),
+    ),
   },
   stacks: { title: "stack", maxRatio: 1.5, cases: stackCases },
 };

@@ -1,5 +1,6 @@
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Services } from "../../../shared/services/services.ts";
+import { fillWords } from "../../../shared/words/fill.ts";
 import { onServer } from "../../scratch/databases.ts";
 import { addRepository } from "../../scratch/github.ts";
 import { createEndpoint } from "../../scratch/organization.ts";
@@ -37,6 +38,7 @@ export async function startServer(
       const openRequests = await insertOpenRequests(services, base, rows);
       await insertFigures(services, base);
       const stacks = await insertWaiting(services, rows);
+      await fillWords(services, { maxBatches: rows, restFactor: 0 });
       if (postgres) await settle(services.config.databaseUrl);
       return { ...base, lastBuildNumbers, deliveryId: models.delivery.id, door, openRequests, stacks };
     },
