@@ -4,6 +4,7 @@ import type { BuildFilter } from "../builds/reading/list-plan-store.ts";
 import type { ListedBuild } from "../builds/rows/build-store.ts";
 import type { Db } from "../db/database.ts";
 import { lowestIdAt } from "../ids.ts";
+import type { Services } from "../services/services.ts";
 import { findFilled } from "../words/fill-store.ts";
 import type { BuildTexts } from "../words/store.ts";
 import { searchBranches } from "./branches.ts";
@@ -24,7 +25,11 @@ const partOfCommit = /^[0-9a-f]{7,64}$/;
 export type Found = Awaited<ReturnType<typeof searchOrganization>>;
 
 /** Everything in an organization that a text may mean, the best of each kind first. @param text not empty */
-export async function searchOrganization(db: Db, organizationId: string, text: string) {
+export async function searchOrganization(
+  { db, clock }: Pick<Services, "db" | "clock">,
+  organizationId: string,
+  text: string,
+) {
   const search = { organizationId, text, limit: maxFound };
   const reader = db.offLoop;
   const texts = { ...search, newBuilds: await listNewBuilds(db, organizationId) };
@@ -35,7 +40,7 @@ export async function searchOrganization(db: Db, organizationId: string, text: s
     branch: await listBuildsBy(db, { organizationId, branches: [text] }),
     branches: await searchBranches(db, texts),
     message: await searchMessages(db, texts),
-    deliveries: await searchDeliveries(db, search),
+    deliveries: await searchDeliveries(db, search, clock.now()),
     queues: await store.listQueuesNamed(reader, search),
     clusters: await store.listClustersNamed(reader, search),
     agents: await store.listAgentsNamed(reader, search),

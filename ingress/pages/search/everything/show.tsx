@@ -41,7 +41,7 @@ type BuildSection = "builds" | "request" | "commit" | "branch" | "branches" | "m
 
 async function load(services: Services, { organization }: MemberRequest, text: string): Promise<Placed> {
   const { builds, request, commit, branch, branches, message, ...others } = await searchOrganization(
-    services.db,
+    services,
     organization.id,
     text,
   );

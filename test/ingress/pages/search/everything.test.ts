@@ -15,6 +15,8 @@ const commit = "a1b2c3d4e5f60718293a4b5c6d7e8f9012345678";
 
 describeWorld("the search of an organization", startQueuePages, (pages) => {
   let deliveryId: string;
+  /** @returns the id of the new delivery */
+  let deliver: (externalId: string) => Promise<string>;
 
   before(async () => {
     const { services, acme, actor } = pages;
@@ -26,12 +28,11 @@ describeWorld("the search of an organization", startQueuePages, (pages) => {
     await fillWords(services);
     await make({ branch: "topic/new", commit: "HEAD", message: "Loop once\n\nNo deadlock" });
     const { path } = await acme.trigger({ type: "github", label: "Hook" });
-    deliveryId = (
-      await post(pages.url + path, "{}", {
-        "X-GitHub-Event": "push",
-        "X-GitHub-Delivery": "72D3162E-cc78-11e3-81ab-4c9367dc0958",
-      })
-    ).body.id;
+    deliver = async (externalId: string) => {
+      const headers = { "X-GitHub-Event": "push", "X-GitHub-Delivery": externalId };
+      return (await post(pages.url + path, "{}", headers)).body.id;
+    };
+    deliveryId = await deliver("72D3162E-cc78-11e3-81ab-4c9367dc0958");
     const token = await agentTokenOf(pages, acme.cluster);
     for (const name of ["builder-10", "builder-1"]) await startAgent(pages.url, token, { name });
   });
@@ -119,6 +120,17 @@ describeWorld("the search of an organization", startQueuePages, (pages) => {
 
     assert.deepEqual(await found(whole), { Deliveries: [deliveryId] });
     assert.deepEqual((await found("72d3162e-CC")).Deliveries, [deliveryId]);
+  });
+
+  it("looks for the ids of senders without words among those of the last minutes only", async () => {
+    const id = await deliver("e5f1-late");
+    assert.deepEqual((await found("e5f1-late")).Deliveries, [id]);
+
+    pages.clock.advance(16 * minuteMs);
+    assert.equal((await found("e5f1-late")).Deliveries, undefined);
+
+    await fillWords(pages.services);
+    assert.deepEqual((await found("e5f1-late")).Deliveries, [id]);
   });
 
   it("says what can be found, and that nothing is", async () => {
