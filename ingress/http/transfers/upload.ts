@@ -3,6 +3,7 @@ import type { H3Event } from "h3";
 import { secondMs } from "../../../shared/durations.ts";
 import type { Refusal } from "../../../shared/refusal.ts";
 import { ownerAtDoor, ownerOfNetwork } from "../../../shared/sharing/owner.ts";
+import { isAlone } from "../../../shared/sharing/presence.ts";
 import { loopTurn } from "../../../shared/sharing/resources.ts";
 import type { Full, Holder, Owners } from "../../../shared/sharing/shares.ts";
 import { clientIp } from "../client-address.ts";
@@ -38,6 +39,8 @@ const smallChunkBytes = 1024;
 const maxSmallChunks = 1024;
 /** A socket is read for up to two megabytes in one turn of the event loop. */
 export const pauseBytes = 64 * 1024;
+/** Of an owner who is alone, whose pauses let nobody in. */
+const pauseBytesAlone = 256 * 1024;
 
 export type Tenant = Pick<Owners, "organization" | "trigger">;
 
@@ -120,7 +123,7 @@ export class Upload implements RequestBody {
     if (this.#isDone) return;
     this.#size += chunk.length;
     this.#keepOrRefuse(chunk);
-    if (this.#size - this.#sizeAtPause >= pauseBytes && this.#size !== this.#length) this.#pause();
+    if (this.#size !== this.#length && this.#isPauseDue()) this.#pause();
   }
 
   #keepOrRefuse(chunk: Buffer): void {
@@ -132,6 +135,11 @@ export class Upload implements RequestBody {
     const refusal = this.#size > maxBytes ? tooLarge() : this.#reserve(chunk.length);
     if (refusal) this.#refuse(refusal);
     else this.#keep(chunk);
+  }
+
+  #isPauseDue(): boolean {
+    const bytes = this.#size - this.#sizeAtPause;
+    return bytes >= pauseBytes && (bytes >= pauseBytesAlone || !isAlone(this.#owner()));
   }
 
   /** A body that waits for its turn is not slow. */
