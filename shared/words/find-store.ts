@@ -60,7 +60,8 @@ const different = prepared<
   const { searchWords } = db.tables;
   const { word } = searchWords;
   const first = db.select({ word }).from(searchWords).where(isInRange(db)).orderBy(word).limit(1);
-  const isNext = and(isInRange(db), sql`${word} > found.word`);
+  // A second lower bound would let SQLite read all rows between the two.
+  const isNext = and(isOfScope(db), sql`${word} > found.word`, lt(word, value("end")));
   const next = db.select({ word }).from(searchWords).where(isNext).orderBy(word).limit(1);
   const found = sql`(with recursive found(word, place) as (
     select first.word, 1 from (${first}) as first

@@ -40,7 +40,7 @@ const maxSmallChunks = 1024;
 /** A socket is read for up to two megabytes in one turn of the event loop. */
 export const pauseBytes = 64 * 1024;
 /** Of an owner who is alone, whose pauses let nobody in. */
-const pauseBytesAlone = 256 * 1024;
+const pauseBytesAlone = 128 * 1024;
 
 export type Tenant = Pick<Owners, "organization" | "trigger">;
 

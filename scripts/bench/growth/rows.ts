@@ -22,7 +22,8 @@ const days = 90;
 const payloadDays = 7;
 const scheduledBuilds = 60;
 const runningBuilds = 40;
-const grantsPerUser = 20;
+/** A million rows have as many members as an organization has by default. */
+const grantsPerUser = 100;
 
 /** An organization without builds: as many pipelines and queues, however many rows come. */
 export interface Base extends Tenant {
