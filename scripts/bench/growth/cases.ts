@@ -184,7 +184,7 @@ export const groups: Record<string, CaseGroup> = {
   },
   search: {
     title: "search",
-    maxRatio: 1.5,
+    maxRatio: 2,
     aims: { p99: "≤ 50", stall: "≤ 20" },
     cases: casesOf(
       cookie,
