@@ -78,6 +78,7 @@ export const patterns = {
   auditFile: "/organizations/:org/audit.csv",
   pipelinesPage: "/organizations/:org/pipelines",
   newPipelinePage: "/organizations/:org/new-pipeline",
+  tryFilterPage: "/organizations/:org/try-filter",
   pipelinePage: "/organizations/:org/pipelines/:slug",
   editPipelinePage: "/organizations/:org/pipelines/:slug/edit",
   archivePipelinePage: "/organizations/:org/pipelines/:slug/archive",

@@ -5,6 +5,8 @@ import { describe, it } from "node:test";
 import { parseConfiguration } from "../shared/pipelines/configuration/parse.ts";
 import { ineffectiveMembers, warningsOf } from "../shared/pipelines/warnings.ts";
 import { parsePolicy } from "../shared/secrets/policy.ts";
+import { evaluateFilter } from "../shared/triggers/filter/evaluate.ts";
+import { filterInput } from "./triggers/filter/filter-input.ts";
 
 const pages = globSync(["*.md", "{.github,ingress,scripts,shared,test,workers}/**/*.md"]);
 const texts = new Map(pages.map((page) => [normalize(page), readFileSync(page, "utf8")]));
@@ -23,20 +25,30 @@ describe("the pages", () => {
   });
 
   it("have examples of steps that are valid, and have no member without effect", () => {
-    const examples = yamlBlocks().filter(({ yaml }) => /^steps:/m.test(yaml));
+    const examples = blocks("yaml").filter(({ code }) => /^steps:/m.test(code));
     assert.ok(examples.length >= 15);
-    for (const { page, yaml } of examples) {
-      const parsed = parseConfiguration(yaml);
-      if ("problems" in parsed) assert.fail(`${page}: ${JSON.stringify(parsed.problems)}\n${yaml}`);
+    for (const { page, code } of examples) {
+      const parsed = parseConfiguration(code);
+      if ("problems" in parsed) assert.fail(`${page}: ${JSON.stringify(parsed.problems)}\n${code}`);
       const { steps, others = {} } = parsed.pipeline;
       assert.deepEqual(warningsOf(steps, ineffectiveMembers(others)), [], page);
     }
   });
 
   it("have examples of policies that are valid", () => {
-    const examples = yamlBlocks().filter(({ yaml }) => yaml.startsWith("- "));
+    const examples = blocks("yaml").filter(({ code }) => code.startsWith("- "));
     assert.ok(examples.length >= 1);
-    for (const { page, yaml } of examples) assert.ok("policy" in parsePolicy(yaml), page);
+    for (const { page, code } of examples) assert.ok("policy" in parsePolicy(code), page);
+  });
+
+  it("have examples of filters that are true of the delivery above them", () => {
+    const examples = blocks("http|cel");
+    assert.ok(examples.filter(({ language }) => language === "cel").length >= 5);
+    let delivery = "";
+    for (const { language, code } of examples) {
+      if (language === "http") delivery = code;
+      else assert.deepEqual(evaluate(code.trim(), delivery), { verdict: true }, code);
+    }
   });
 });
 
@@ -63,8 +75,17 @@ function withoutCode(text: string): string {
   return text.replaceAll(/^ *```[\s\S]*?^ *```$/gm, "");
 }
 
-function yamlBlocks(): { page: string; yaml: string }[] {
+/** @param languages alternatives, separated by `|` */
+function blocks(languages: string): { page: string; language: string; code: string }[] {
+  const block = new RegExp(`^\`\`\`(${languages})\\n([\\s\\S]*?)^\`\`\`$`, "gm");
   return [...texts].flatMap(([page, text]) =>
-    [...text.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, yaml = ""]) => ({ page, yaml })),
+    [...text.matchAll(block)].map(([, language = "", code = ""]) => ({ page, language, code })),
   );
+}
+
+/** @param delivery one header, an empty line and the payload */
+function evaluate(expression: string, delivery: string) {
+  const [header = "", text = ""] = delivery.split("\n\n");
+  const [name = "", value = ""] = header.split(": ");
+  return evaluateFilter(filterInput(expression, { text, headers: [[name, value]] }));
 }

@@ -133,6 +133,7 @@ import { refusedRequestPage } from "./triggers/refused-request.tsx";
 import { sendDeliveryPage, sendTestDelivery } from "./triggers/send.tsx";
 import { triggerSetupPage } from "./triggers/setup.tsx";
 import { triggerPage } from "./triggers/show.tsx";
+import { tryFilterForm, tryFilterPage } from "./triggers/try-filter.tsx";
 import { liveEvents } from "./ui/live.ts";
 import type { ActionMaker } from "./ui/page.ts";
 
@@ -204,6 +205,7 @@ function routes({ isClosing }: Parts) {
     [patterns.retryJobPage]: { GET: redirectToBuild, POST: retryJobForm },
     [patterns.triggerPage]: { GET: triggerPage },
     [patterns.sendDeliveryPage]: { GET: sendDeliveryPage, POST: sendTestDelivery },
+    [patterns.tryFilterPage]: { GET: tryFilterPage, POST: tryFilterForm },
     [patterns.filterPage]: { GET: filterPage, POST: tryOrSaveFilter },
     [patterns.refusedRequestPage]: { GET: refusedRequestPage },
     [patterns.deliveriesPage]: { GET: deliveriesPage },

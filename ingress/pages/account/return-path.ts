@@ -5,5 +5,5 @@ export function localPath(text: string | null): string {
   if (!text?.startsWith("/")) return "/";
   const url = URL.parse(text, placeholderOrigin);
   if (url?.origin !== placeholderOrigin || url.pathname.startsWith("//")) return "/";
-  return url.pathname + url.search;
+  return url.pathname + url.search + url.hash;
 }

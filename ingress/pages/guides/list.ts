@@ -2,6 +2,7 @@
 export const guides = {
   steps: { title: "Writing steps", file: "shared/pipelines/STEPS.md" },
   webhooks: { title: "Webhooks and filters", file: "ingress/webhooks/README.md" },
+  schedules: { title: "Schedules", file: "shared/schedules/README.md" },
   moving: { title: "Moving here", file: "shared/pipelines/MOVING.md" },
   agents: { title: "Agents", file: "scripts/agent/README.md" },
   artifacts: { title: "Artifacts", file: "shared/artifacts/README.md" },

@@ -6,17 +6,35 @@ import { type GuideName, guides } from "./list.ts";
 
 // Pages of the tree as HTML. They are ours: they need no sanitizing, and HTML in them is shown as text.
 
+type Tokens = ReturnType<typeof markdown.parse>;
+
 const root = join(import.meta.dirname, "../../..");
 const markdown = new MarkdownIt({ html: false });
 const { fence: renderFence } = markdown.renderer.rules;
-/** An example of steps is followed by a link to the form of a pipeline that has them. */
+/** A link to the form that an example fills follows it. */
 markdown.renderer.rules.fence = (tokens, at, ...rest) => {
   const example = renderFence?.(tokens, at, ...rest) ?? "";
-  const configuration = tokens[at]?.content ?? "";
-  if (!configuration.startsWith("steps:\n")) return example;
-  const form = `${patterns.newPipelinePage}?${new URLSearchParams({ configuration })}`;
-  return `${example}<p class="try"><a href="${form}">Try it in a new pipeline</a></p>\n`;
+  const form = formOf(tokens, at);
+  if (!form) return example;
+  const href = markdown.utils.escapeHtml(`${form.pattern}?${new URLSearchParams(form.fields)}`);
+  return `${example}<p class="try" id="try-${at}"><a href="${href}">${form.text}</a></p>\n`;
 };
+
+/** Steps fill a new pipeline. A filter is tried on the delivery that stands above it. */
+function formOf(tokens: Tokens, at: number) {
+  const { info = "", content = "" } = tokens[at] ?? {};
+  if (content.startsWith("steps:\n"))
+    return {
+      pattern: patterns.newPipelinePage,
+      fields: { configuration: content },
+      text: "Try it in a new pipeline",
+    };
+  if (info !== "cel") return undefined;
+  const delivery = tokens.slice(0, at).findLast((token) => token.info === "http")?.content ?? "";
+  const [headers = "", payload = ""] = delivery.split("\n\n");
+  const fields = { expression: content.trim(), headers, payload };
+  return { pattern: patterns.tryFilterPage, fields, text: "Try it" };
+}
 
 export interface Guide {
   html: string;
@@ -55,14 +73,21 @@ export function renderGuide(text: string, file: string): Guide {
   return { html: markdown.renderer.render(tokens, markdown.options, {}), sections };
 }
 
-/** @param org whose form the examples open. Undefined: the reader has none, and no example has a link */
-export function forReader({ html }: Pick<Guide, "html">, org: string | undefined): string {
-  if (org === undefined) return html.replaceAll(/<p class="try">.*<\/p>\n/g, "");
-  const path = pathTo(patterns.newPipelinePage, { org });
-  return html.replaceAll(`<a href="${patterns.newPipelinePage}?`, `<a href="${path}?`);
+/**
+ * @param org whose forms the examples open
+ * @param leadElsewhere the path behind an example, by its id, for a reader who has no organization
+ */
+export function forReader(
+  { html }: Pick<Guide, "html">,
+  org: string | undefined,
+  leadElsewhere: (example: string) => string,
+): string {
+  return html.replaceAll(/(?<=<p class="try" id="([^"]*)"><a href=")[^"]*/g, (form, example: string) =>
+    org === undefined
+      ? markdown.utils.escapeHtml(leadElsewhere(example))
+      : form.replace(patterns.organizationPage, () => pathTo(patterns.organizationPage, { org })),
+  );
 }
-
-type Tokens = ReturnType<typeof markdown.parse>;
 
 /** Links to what is no guide become plain text: the reader has no tree. */
 function rewriteLinks(tokens: Tokens, file: string): void {

@@ -1,8 +1,8 @@
 import { getRouterParam } from "h3";
-import { listMemberships } from "../../../shared/accounts/member-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { Refusal } from "../../../shared/refusal.ts";
-import { page } from "../ui/page.ts";
+import { findLastOrganization } from "../ui/member-page.ts";
+import { page, signInAndReturnTo } from "../ui/page.ts";
 import { type GuideName, guides, isGuide } from "./list.ts";
 import type { Guide } from "./render.ts";
 
@@ -15,12 +15,12 @@ export const guidesPage = page(() => ({
       <article>
         <h1>Docs</h1>
         <p>
-          New here? Begin with <a href={guidePath("steps")}>writing steps</a>, then tell your source host of
-          the pipeline: its page has <strong>Provider</strong>, with what to type at the host.{" "}
-          <a href={guidePath("webhooks")}>Webhooks</a> of any other program come to a trigger of the pipeline.
+          New here? First read how to <a href={guidePath("steps")}>write steps</a>. Then connect your source
+          host: <strong>Provider</strong> on the pipeline’s page shows what to do there. Any other program
+          posts its <a href={guidePath("webhooks")}>webhooks</a> to a trigger of the pipeline.
         </p>
         <p>
-          Programs call the <a href={patterns.apiReference}>REST API</a>.
+          Programs use the <a href={patterns.apiReference}>REST API</a>.
         </p>
       </article>
     </div>
@@ -34,13 +34,16 @@ export const guidePage = page(async (services, { event, visitor }) => {
   // Few ask for guides, and the reader of Markdown takes memory.
   const { findGuide, forReader } = await import("./render.ts");
   const guide = findGuide(name);
-  const [membership] = visitor?.user ? await listMemberships(services.db, visitor.user.id, 1) : [];
+  const organization = await findLastOrganization(services, visitor);
+  const leadElsewhere = (example: string) =>
+    visitor.user ? patterns.home : signInAndReturnTo(`${guidePath(name)}#${example}`);
+  const html = forReader(guide, organization?.slug, leadElsewhere);
   return {
     title: `${guides[name].title} · Docs`,
     content: (
       <div class="guide">
         <Contents present={name} guide={guide} />
-        <article dangerouslySetInnerHTML={{ __html: forReader(guide, membership?.organization.slug) }} />
+        <article dangerouslySetInnerHTML={{ __html: html }} />
       </div>
     ),
   };

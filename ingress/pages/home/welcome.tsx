@@ -1,19 +1,15 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Config } from "../../../shared/settings/config.ts";
 import { endpointUrl } from "../../../shared/settings/urls.ts";
-import { lastOrganizationOf } from "../../auth/session.ts";
 import { LinkButton } from "../ui/form.tsx";
-import { findMemberships } from "../ui/member-page.ts";
+import { findLastOrganization } from "../ui/member-page.ts";
 import { page } from "../ui/page.ts";
 import { Fact } from "../ui/tables.tsx";
 
 /** GET /: leads members to the home of the organization that they saw last. */
 export const welcome = page(async (services, { event, visitor }) => {
-  const { user } = visitor;
-  if (!user) return { title: "Welcome", content: <Welcome config={services.config} /> };
-  const memberships = await findMemberships(services, user);
-  const last = lastOrganizationOf(visitor);
-  const { organization } = memberships.find((each) => each.organization.id === last) ?? memberships[0] ?? {};
+  if (!visitor.user) return { title: "Welcome", content: <Welcome config={services.config} /> };
+  const organization = await findLastOrganization(services, visitor);
   if (organization) return pathTo(patterns.organizationPage, { org: organization.slug }) + event.url.search;
   return {
     title: "Home",

@@ -6,7 +6,7 @@ import { notFound, Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { nameOwner } from "../../../shared/sharing/owner.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
-import { rememberOrganization } from "../../auth/session.ts";
+import { lastOrganizationOf, rememberOrganization, type Visitor } from "../../auth/session.ts";
 import { pathParameter } from "../../http/routing.ts";
 import {
   type ActionMaker,
@@ -72,6 +72,18 @@ function requireAdmin({ role, event }: Pick<MemberRequest, "role" | "event">): v
 /** Those of a user that the switch of organizations offers. */
 export function findMemberships({ db }: Services, { id }: User) {
   return listMemberships(db, id, maxSwitched);
+}
+
+/** The organization whose page the visitor saw last, else the first. Undefined for a user of none, and for a guest. */
+export async function findLastOrganization(
+  services: Services,
+  visitor: Visitor,
+): Promise<Organization | undefined> {
+  if (!visitor.user) return undefined;
+  const memberships = await findMemberships(services, visitor.user);
+  const last = lastOrganizationOf(visitor);
+  const found = memberships.find(({ organization }) => organization.id === last) ?? memberships[0];
+  return found?.organization;
 }
 
 async function requireMember(services: Services, request: SignedInRequest): Promise<MemberRequest> {

@@ -47,7 +47,7 @@ export function takeFilterTurn<Result>(
 export function toFilterInput(
   task: { expression: string; explains?: boolean } | { event: HostEvent },
   { id, receivedAt, size }: Pick<Delivery, "id" | "receivedAt" | "size">,
-  { headers, body: { codec, bytes } }: EncodedPayload,
+  { headers, body: { codec, bytes } }: Pick<EncodedPayload, "headers" | "body">,
 ): ThreadInput {
   return { ...task, id, receivedAt, headers, body: bytes, codec, size };
 }

@@ -1,13 +1,17 @@
 import { secondMs } from "../../durations.ts";
+import { newId } from "../../ids.ts";
 import { Refusal, tooMany, unavailable } from "../../refusal.ts";
 import type { Services } from "../../services/services.ts";
 import { shares } from "../../sharing/bounds.ts";
 import { Shares } from "../../sharing/shares.ts";
+import type { StoredHeader } from "../../vocabulary.ts";
+import { checkBody } from "../deliveries/check.ts";
 import { type Delivery, listDeliveriesPage } from "../deliveries/store.ts";
 import { listEncodedPayloads } from "../payloads/store.ts";
 import type { Trigger } from "../store.ts";
 import { requireDelivery } from "../triggers.ts";
 import { compileFilter, type FilterOutcome } from "./compile.ts";
+import type { ThreadInput } from "./evaluate.ts";
 import {
   type EvaluateFilters,
   type Evaluation,
@@ -22,6 +26,12 @@ export interface FilterTest {
   expression: string;
   deliveryId: string;
   explains?: boolean;
+}
+
+/** A delivery that nobody sent. */
+export interface ExampleTest extends Pick<FilterTest, "organizationId" | "expression"> {
+  headers: StoredHeader[];
+  payload: string;
 }
 
 /** `no_time`: the deadline of the test passed. */
@@ -104,7 +114,30 @@ export function testFilterOnLatest(
   });
 }
 
-async function withSlot<Result>({ organizationId }: FilterTest, run: () => Promise<Result>): Promise<Result> {
+/**
+ * Evaluates a filter on an example, with the values that were read.
+ * @throws DeliveryRefusal 400 for the payload; Refusal 429, 503; the signal's reason
+ */
+export function testFilterOnExample(
+  { config, clock }: Services,
+  test: ExampleTest,
+  signal: AbortSignal,
+): Promise<FilterOutcome> {
+  const { organizationId, expression, headers, payload } = test;
+  return withSlot(test, async () => {
+    const body = await checkBody(Buffer.from(payload), config.maxPayloadDepth);
+    const now = clock.now();
+    const delivery = { id: newId(now), receivedAt: now, size: body.size };
+    const input = toFilterInput({ expression, explains: true }, delivery, { headers, body });
+    const run = () => evaluateOne(input, { evaluate: evaluateFilters, signal });
+    return takeFilterTurn(organizationId, body.size, run, signal);
+  });
+}
+
+async function withSlot<Result>(
+  { organizationId }: Pick<FilterTest, "organizationId">,
+  run: () => Promise<Result>,
+): Promise<Result> {
   const slot = takeSlot(organizationId);
   try {
     return await run();
@@ -132,13 +165,16 @@ function tryDelivery(
   { db }: Services,
   { organizationId, expression, explains = false }: FilterTest,
   delivery: Delivery,
-  { evaluate, signal }: Trying,
+  trying: Trying,
 ): Promise<FilterOutcome | undefined> {
   const run = async () => {
     const [payload] = await listEncodedPayloads(db, { deliveryIds: [delivery.id] });
-    if (!payload) return undefined;
-    const [evaluation] = await evaluate([toFilterInput({ expression, explains }, delivery, payload)], signal);
-    return (evaluation as Evaluation).outcome as FilterOutcome; // not of an event
+    return payload && evaluateOne(toFilterInput({ expression, explains }, delivery, payload), trying);
   };
-  return takeFilterTurn(organizationId, delivery.size, run, signal);
+  return takeFilterTurn(organizationId, delivery.size, run, trying.signal);
+}
+
+async function evaluateOne(input: ThreadInput, { evaluate, signal }: Trying): Promise<FilterOutcome> {
+  const [evaluation] = await evaluate([input], signal);
+  return (evaluation as Evaluation).outcome as FilterOutcome; // not of an event
 }

@@ -38,7 +38,7 @@ const foreign = [
 const ours: Record<string, string> = {
   "/user/password": "/user/password",
   "/oauth/device/BCDF-GHJK?a=1&b=%26": "/oauth/device/BCDF-GHJK?a=1&b=%26",
-  "/user/connected-apps#top": "/user/connected-apps",
+  "/user/connected-apps#top": "/user/connected-apps#top",
   "/%2F%2Fevil.example": "/%2F%2Fevil.example",
   "/?to=//evil.example": "/?to=//evil.example",
   "/x/../user/password": "/user/password",
@@ -65,7 +65,7 @@ describeWorldOn(sqlite, "the return path of a sign-in", startPages, (pages) => {
     }
   });
 
-  it("keeps the path and query of a page", async () => {
+  it("keeps the path, query and anchor of a page", async () => {
     for (const [to, path] of Object.entries(ours)) {
       assert.equal(await linkTo(to), path, JSON.stringify(to));
       assert.equal(await fieldOf(to), path, JSON.stringify(to));

@@ -3,6 +3,8 @@ import { existsSync } from "node:fs";
 import { describe, it } from "node:test";
 import { guides } from "../../../../ingress/pages/guides/list.ts";
 import { findGuide, forReader, renderGuide } from "../../../../ingress/pages/guides/render.ts";
+import { insertUser } from "../../../../shared/accounts/user-store.ts";
+import { newId } from "../../../../shared/ids.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { get } from "../../../helpers/http.ts";
 import { startPages } from "../../../helpers/pages.ts";
@@ -32,15 +34,59 @@ describeWorldOn(sqlite, "GET /docs", startWorld, (world) => {
 });
 
 describeWorldOn(sqlite, "GET /docs/steps", startPages, (pages) => {
-  it("opens the form of a pipeline with an example, for a member of an organization", async () => {
+  it("opens the form of a pipeline with an example, in the organization that the reader saw last", async () => {
+    await pages.asAda.get("/organizations/acme");
     const { text } = await pages.asAda.get("/docs/steps");
-    const [, form = ""] = /<p class="try"><a href="([^"]+)"/.exec(text) ?? [];
+    const [, form = ""] = /<p class="try"[^>]*><a href="([^"]+)"/.exec(text) ?? [];
     const filled = await pages.asAda.get(form);
 
-    assert.match(form, /^\/organizations\/[a-z]+\/new-pipeline\?configuration=steps/);
+    assert.match(form, /^\/organizations\/acme\/new-pipeline\?configuration=steps/);
     assert.equal(filled.status, 200);
     assert.match(filled.text, /<textarea id="field-configuration"[^>]*>steps:\n {2}- label: Tests/);
-    assert.doesNotMatch((await get(`${pages.url}/docs/steps`)).text, /Try it in a new pipeline/);
+  });
+});
+
+describeWorldOn(sqlite, "GET /docs/webhooks", startPages, (pages) => {
+  const firstExample = /<p class="try" id="([^"]+)"><a href="([^"]+)">Try it<\/a>/;
+  const exampleIn = (text: string) => {
+    const [, id = "", href = ""] = firstExample.exec(text) ?? assert.fail(text);
+    return { id, href: href.replaceAll("&amp;", "&") };
+  };
+
+  it("tries an example of a filter on the delivery above it, without scripts", async () => {
+    await pages.asAda.get("/organizations/globex");
+    const { href } = exampleIn((await pages.asAda.get("/docs/webhooks")).text);
+    const [path = "", query] = href.split("?");
+    const example = Object.fromEntries(new URLSearchParams(query));
+    assert.equal(path, "/organizations/globex/try-filter");
+    assert.equal(example.expression, 'webhook.payload.ref == "refs/heads/main"');
+    assert.equal(example.headers, "X-GitHub-Event: push");
+
+    const filled = await pages.asAda.get(href);
+    assert.equal(filled.status, 200);
+    assert.match(filled.text, /<textarea id="field-payload"[^>]*>\{\n {2}(&quot;|")ref/);
+
+    const tried = await pages.asAda.post(path, example);
+    assert.equal(tried.status, 200);
+    assert.match(tried.text, /True: this delivery would make a build/);
+  });
+
+  it("leads a guest from an example to the sign-in, and back to it", async () => {
+    const guest = await pages.visitor();
+    const { id, href } = exampleIn((await guest.get("/docs/webhooks")).text);
+    const form = await guest.get(href);
+
+    const [, to = ""] = /name="to" value="([^"]+)"/.exec(form.text) ?? [];
+    assert.equal(to, `/docs/webhooks#${id}`);
+  });
+
+  it("leads a user without an organization home, which says how to join one", async () => {
+    const eve = { ...pages.ada, id: newId(new Date()), email: "eve@example.com" };
+    await pages.services.db.transaction((tx) => insertUser(tx, eve));
+    const stranger = await pages.visitor(eve);
+    const { href } = exampleIn((await stranger.get("/docs/webhooks")).text);
+
+    assert.match((await stranger.get(href)).text, /You belong to no organization yet/);
   });
 });
 
@@ -48,7 +94,7 @@ describe("a guide", () => {
   it("leads only to anchors that exist, to other guides and to other hosts", () => {
     for (const name of names) {
       const { sections, ...guide } = findGuide(name);
-      const html = forReader(guide, undefined);
+      const html = forReader(guide, undefined, (example) => `#${example}`);
       assert.ok(existsSync(guides[name].file), name);
       for (const { id } of sections) assert.ok(html.includes(` id="${id}"`), `${name}#${id}`);
       for (const [, href = ""] of html.matchAll(/<a href="([^"]*)"/g)) {

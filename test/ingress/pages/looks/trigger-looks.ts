@@ -73,7 +73,14 @@ const triedFilter = async (page: Page, { triggers }: Exhibits) => {
   await press(page, "Try");
 };
 
+const triedExample = async (page: Page) => {
+  await page.goto("/docs/webhooks");
+  await page.getByRole("link", { name: "Try it" }).first().click();
+  await press(page, "Try");
+};
+
 export const triggerLooks: Look<Exhibits>[] = [
+  { name: "a filter, tried on an example", as: "ada", visit: triedExample },
   { name: "triggers", as: "ada", visit: (page) => page.goto(site) },
   { name: "triggers, none yet", as: "ada", visit: (page) => page.goto(of("quiet")) },
   { name: "triggers, as many as can be", as: "ada", visit: (page) => page.goto(of("crowded")) },
