@@ -56,7 +56,7 @@ const addresses = {
   metricsPort: setting(
     "METRICS_PORT",
     wholeNumber(0, 65_535).optional(),
-    "Port for Prometheus metrics at `/metrics`, on `HOST` ([METRICS.md](METRICS.md)). `npm start` adds the place of each process in the order that it prints, 0 for the first. If the port is taken, the next free one. Off unless set",
+    "Port for Prometheus metrics at `/metrics`, on `HOST` ([METRICS.md](METRICS.md)). With `npm start` each process adds its place in the printed list, 0 for the first. A process whose port is taken uses the next free one. Off unless set",
   ),
   trustedProxies: setting(
     "TRUSTED_PROXIES",

@@ -195,8 +195,8 @@ describe("the files beside it", () => {
     }
   });
 
-  it("are units with the memory that the pages name", () => {
-    const [, named] = /Give each ingress (\d+) GB/.exec(readFileSync("README.md", "utf8")) ?? [];
+  it("are units with the memory that it names", () => {
+    const [, named] = /Give each ingress (\d+) GB/.exec(page) ?? [];
     for (const unit of services.filter((each) => /-(ingress|worker)@/.test(each)))
       assert.equal(membersOf(unit).MemoryMax, `${named}G`, unit);
   });
