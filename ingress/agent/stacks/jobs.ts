@@ -9,7 +9,7 @@ import * as field from "../../../shared/presenters/fields.ts";
 import { listQueuesById } from "../../../shared/queues/store.ts";
 import { notFound, Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { shownJobState } from "../../../shared/vocabulary.ts";
+import { type JobState, shownJobState } from "../../../shared/vocabulary.ts";
 import { type Operation, operation } from "../../operations/operation.ts";
 import { environmentReader } from "../accepted-job.ts";
 import { answer, tag } from "../answers.ts";
@@ -91,6 +91,7 @@ export function stackJobOperations(services: Services): Operation[] {
       path: patterns.jobStates,
       id: "getJobStates",
       summary: "The states of jobs; those of other clusters are left out",
+      description: "As in REST, but for jobs that passed or failed: `finished`.",
       body: { schema: z.object({ job_uuids: jobUuids }), refuse: badRequest },
       success: answer(z.object({ states: z.record(z.string(), z.string()) })),
       isQuiet: true,
@@ -99,7 +100,7 @@ export function stackJobOperations(services: Services): Operation[] {
         const jobs = new Map((await listJobsOf(services, registrar, ids)).map((job) => [job.id, job]));
         const states = ids.flatMap((id) => {
           const job = jobs.get(id.toLowerCase());
-          return job ? [[id, shownJobState(job.state)] as const] : [];
+          return job ? [[id, stateForStack(job.state)] as const] : [];
         });
         return { states: Object.fromEntries(states) };
       },
@@ -128,4 +129,9 @@ export function stackJobOperations(services: Services): Operation[] {
       },
     }),
   ];
+}
+
+/** Controllers know no results: they stop looking after the pod of a job that has finished. */
+function stateForStack(state: JobState): string {
+  return state === "passed" || state === "failed" ? "finished" : shownJobState(state);
 }

@@ -9,6 +9,7 @@ import type { Services } from "../../services/services.ts";
 import { stored } from "../../sharing/bounds.ts";
 import { maxOf, roomProblems } from "../../sharing/room.ts";
 import { later } from "../../tasks/store.ts";
+import { isStorable } from "../../validation.ts";
 import type { StackType } from "../../vocabulary.ts";
 import { useAgentTokens } from "../token-store.ts";
 import type { Registrar } from "../tokens.ts";
@@ -99,7 +100,7 @@ export async function findQueueOfStack(
   { cluster, queue: ownQueue }: Registrar,
   key: string,
 ): Promise<Queue | undefined> {
-  const byKey = await findQueueByKey(db, cluster.id, key);
+  const byKey = isStorable(key) ? await findQueueByKey(db, cluster.id, key) : undefined;
   const isDefault = !byKey && defaultQueueKeys.includes(key);
   const defaultId = ownQueue?.id ?? cluster.defaultQueueId;
   const queue = isDefault && defaultId ? await findQueue(db, cluster.id, defaultId) : byKey;
@@ -112,7 +113,8 @@ export async function findQueueOfStack(
  */
 export async function requireStack(services: Services, registrar: Registrar, key: string): Promise<Stack> {
   const { db, clock, events } = services;
-  const stack = await findStackByKey(db, { clusterId: registrar.cluster.id, key });
+  const isKey = isStorable(key);
+  const stack = isKey ? await findStackByKey(db, { clusterId: registrar.cluster.id, key }) : undefined;
   if (!stack) throw notFound("stack");
   const now = clock.now();
   const before = new Date(now.getTime() - seenEveryMs);

@@ -101,10 +101,12 @@ describeWorld("the calls of stacks", withSettings(openAgentApi, settings), (api)
       ["POST", `/stacks/none/jobs/${unknownId}/finish`, { detail: "x" }],
       ["POST", "/stacks/none/notifications", { notifications: [] }],
     ];
-    for (const [method, path, body] of calls) {
-      const answer = await clientOf().send(method, path, body);
-      assert.deepEqual([answer.status, answer.body], [404, { message: "No stack found" }], path);
-    }
+    for (const key of ["none", "%00", "on%00e", "%F0%9F%92%9A", "x".repeat(2000)])
+      for (const [method, path, body] of calls) {
+        const at = path.replace("none", key);
+        const answer = await clientOf().send(method, at, body);
+        assert.deepEqual([answer.status, answer.body], [404, { message: "No stack found" }], at);
+      }
   });
 
   it("know a key with dots, which come escaped", async () => {
@@ -128,7 +130,8 @@ describeWorld("the calls of stacks", withSettings(openAgentApi, settings), (api)
       "queue_key=__default__&after=x",
     ])
       assert.equal((await list(query)).status, 400, query);
-    assert.equal((await list("queue_key=none")).status, 404);
+    for (const unknown of ["none", "%00", "a%00b", "%F0%9F%92%9A", "x".repeat(2000)])
+      assert.equal((await list(`queue_key=${unknown}`)).status, 404, unknown);
     assert.equal((await list("queue_key=__default__&limit=5000")).status, 200);
     const reserve = (body: unknown) => client.send("PUT", "/stacks/one/scheduled-jobs/batch-reserve", body);
     const ids = Array(1000).fill(unknownId);
