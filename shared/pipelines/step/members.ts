@@ -13,7 +13,7 @@ import { retry, softFail } from "./failures.ts";
 import { nullable, oneOf, optionalText, scalarsToText, textList, truth, wholeNumber } from "./forms.ts";
 import { manualMembers } from "./manual.ts";
 import { matrix } from "./matrix.ts";
-import { pluginList } from "./plugins.ts";
+import { pluginList, pluginsOfJob } from "./plugins.ts";
 import { secrets } from "./secrets.ts";
 import { triggerMembers } from "./trigger.ts";
 
@@ -108,10 +108,12 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
   parallelism,
   matrix,
   plugins: member({
-    given: { plugins: pluginList.meta({ description: "Agents get it as it is" }) },
+    given: {
+      plugins: pluginList.meta({ description: "Agents get each under the address of its repository" }),
+    },
     parse: ({ plugins }) => (plugins && plugins.length > 0 ? plugins : undefined),
     stored: z.array(z.unknown()),
-    variables: (plugins) => ({ PLUGINS: plugins && JSON.stringify(plugins) }),
+    variables: (plugins) => ({ PLUGINS: plugins && JSON.stringify(pluginsOfJob(plugins)) }),
   }),
   image: member({
     given: { image: optionalText("Step image", maxImageLength).meta({ description: "For agents" }) },
@@ -138,7 +140,7 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
           validation.isStorableDeep,
           "Step signature must be text without NUL",
         ),
-      ).meta({ description: "Agents get it as it is" }),
+      ).meta({ description: "Agents get each under the address of its repository" }),
     },
     stored: z.record(z.string(), z.unknown()),
   }),

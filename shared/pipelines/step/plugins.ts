@@ -44,3 +44,22 @@ export function onePluginEach(plugins: unknown): Record<string, unknown>[] {
     return Object.entries(each as object).map(([source, settings]) => ({ [source]: settings }));
   });
 }
+
+/** The plugins as a job's agent gets them, under the addresses from which it clones them. */
+export function pluginsOfJob(plugins: unknown[]): Record<string, unknown>[] {
+  return onePluginEach(plugins).map((each) =>
+    Object.fromEntries(Object.entries(each).map(([source, settings]) => [fullSource(source), settings])),
+  );
+}
+
+/**
+ * `docker#v5` and `someone/docker#v5` are short for repositories at GitHub. Agents that upload steps write them out. Agents
+ * that run jobs do not: they fail. Paths and addresses stay as they are.
+ */
+function fullSource(source: string): string {
+  const [path = "", ...version] = source.split("#");
+  const parts = path.split("/");
+  if (/^[./\\]|^[^/]*:/.test(path) || path === "" || parts.length > 2) return source;
+  const [owner, name] = parts.length === 2 ? parts : ["buildkite-plugins", path];
+  return [`github.com/${owner}/${name}-buildkite-plugin`, ...version].join("#");
+}

@@ -254,8 +254,44 @@ describe("the variables of a job", () => {
   it("have plugins as JSON, and the place among parallel jobs", () => {
     const plugins = ["a#v1", { "b#v1": { c: [1] } }];
     const env = envOf({ job: { options: { plugins, parallel: { index: 1, total: 3 } } } });
-    assert.equal(env.BUILDKITE_PLUGINS, '["a#v1",{"b#v1":{"c":[1]}}]');
+    assert.deepEqual(JSON.parse(env.BUILDKITE_PLUGINS ?? ""), [
+      { "github.com/buildkite-plugins/a-buildkite-plugin#v1": null },
+      { "github.com/buildkite-plugins/b-buildkite-plugin#v1": { c: [1] } },
+    ]);
     assert.deepEqual([env.BUILDKITE_PARALLEL_JOB, env.BUILDKITE_PARALLEL_JOB_COUNT], ["1", "3"]);
+  });
+
+  it("have plugins under the addresses from which agents clone them, as uploads write them", () => {
+    const addresses = {
+      kubernetes: "github.com/buildkite-plugins/kubernetes-buildkite-plugin",
+      "thing#main": "github.com/buildkite-plugins/thing-buildkite-plugin#main",
+      "thing#a/b:c#d": "github.com/buildkite-plugins/thing-buildkite-plugin#a/b:c#d",
+      "my-org/thing": "github.com/my-org/thing-buildkite-plugin",
+      "github.com/my-org/thing-buildkite-plugin#v1": "github.com/my-org/thing-buildkite-plugin#v1",
+    };
+    const unchanged = [
+      ...[
+        "./.buildkite/plugins/rock",
+        ".\\.buildkite\\rock",
+        "C:\\llamas\\rock",
+        "/a-plugin",
+        "/my-org/a-plugin",
+      ],
+      ...[
+        "https://my-plugin.git",
+        "file:///Users/user/my-plugin.git",
+        "ssh://git@github.com:a/b.git",
+        "my:plugin",
+      ],
+      ...["git@github.com:a/private-buildkite-plugin.git", "gitlab.com/a/b/c#v1", ""],
+    ];
+    const all = [...Object.entries(addresses), ...unchanged.map((source) => [source, source] as const)];
+    for (const [source, address] of all)
+      for (const given of [source, { [source]: { a: 1 } }]) {
+        const { BUILDKITE_PLUGINS = "" } = envOf({ job: { options: { plugins: [given] } } });
+        const settings = given === source ? null : { a: 1 };
+        assert.deepEqual(JSON.parse(BUILDKITE_PLUGINS), [{ [address]: settings }], source);
+      }
   });
 
   it("have an empty command if plugins bring it", () => {

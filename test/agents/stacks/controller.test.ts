@@ -66,7 +66,25 @@ describeWorld("a controller that starts an agent for each job", openAgentApi, (a
     assert.deepEqual(await client.states([job.id]), { [job.id]: "running" });
     assert.equal((await agent.finish(job.id, 0, token)).status, 200);
     assert.deepEqual(await states(), ["passed"]);
+    assert.deepEqual(await client.states([job.id]), { [job.id]: "finished" });
     assert.equal((await read()).state, "passed");
+    await client.deregister();
+  });
+
+  it("reads the settings of its plugin from a step that the server keeps", async () => {
+    const podSpec = { containers: [{ image: "alpine" }] };
+    const { queue } = await api.buildOnQueue({ plugins: [{ kubernetes: { podSpec } }, "docker#v5"] });
+    const client = await start(queue.key);
+    const [job] = await client.poll();
+    assert.ok(job);
+
+    const { env } = await client.getJob(job.id);
+
+    const plugins: Record<string, unknown>[] = JSON.parse(env.BUILDKITE_PLUGINS ?? "");
+    assert.deepEqual(plugins, [
+      { "github.com/buildkite-plugins/kubernetes-buildkite-plugin": { podSpec } },
+      { "github.com/buildkite-plugins/docker-buildkite-plugin#v5": null },
+    ]);
     await client.deregister();
   });
 
@@ -122,6 +140,7 @@ describeWorld("a controller that starts an agent for each job", openAgentApi, (a
     await client.finish(id, "ImagePullBackOff: no such image\nsecond line", -1);
     await client.finish(id, "ImagePullBackOff: no such image\nsecond line", -1);
 
+    assert.deepEqual(await client.states([id]), { [id]: "finished" });
     const [job] = (await read()).jobs;
     assert.equal(job.state, "failed");
     assert.equal(job.exit_status, -1);
