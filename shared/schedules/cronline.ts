@@ -25,6 +25,8 @@ export interface Field {
 /** Builds are made within ten minutes, so that more often would be a promise that nobody keeps. */
 const minGapMinutes = 10;
 const maxLength = 200;
+/** No clock is further from UTC, and the library that finds times takes no more. */
+const maxOffsetMinutes = 14 * 60;
 
 const intervals: Record<string, string> = {
   "@hourly": "0 * * * *",
@@ -170,11 +172,17 @@ function readWeekdays(text: string): Weekday[] {
 function readZone(text: string): string | number {
   const { sign, hours, minutes } =
     /^(?<sign>[+-])(?<hours>[01]\d):?(?<minutes>[0-5]\d)$/.exec(text)?.groups ?? {};
-  if (sign) return (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
+  const offset = Number(hours) * 60 + Number(minutes);
+  if (offset <= maxOffsetMinutes) return sign === "-" ? -offset : offset;
+  if (/^[a-z]/i.test(text) && isZone(text)) return text;
+  throw new Problem(`has no time zone ${excerpt(text)}. Name one as Europe/Berlin or +01:00`);
+}
+
+function isZone(name: string): boolean {
   try {
-    return new Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions().timeZone && text;
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
   } catch {
-    throw new Problem(`has no time zone ${excerpt(text)}. Name one as Europe/Berlin or +01:00`);
+    return false;
   }
 }
 

@@ -1,17 +1,17 @@
 // A schedule's row is its task: `next_build_at` says when it is due. The transaction that moves it on makes the build, so
 // that each time has one build, whatever workers run, end or start again.
 //
-// | a time came              | then                                               |
-// |--------------------------|----------------------------------------------------|
-// | less than an hour ago    | a build, and one only if several times have passed |
-// | earlier                  | no build: `failed_message` says so                 |
-// | of an archived pipeline  | no build                                           |
+// | a time came              | then                                                             |
+// |--------------------------|------------------------------------------------------------------|
+// | less than an hour ago    | a build of the last such time, unless it has one                 |
+// | earlier                  | no build: `failed_message` says so, if no later time has a build |
+// | of an archived pipeline  | no build                                                         |
 
 import { requireStorage } from "../accounts/storage.ts";
 import type { BuildRequest } from "../builds/making/builds.ts";
 import { createAllBuilds } from "../builds/making/rebuild.ts";
 import type { Tx } from "../db/database.ts";
-import { hourMs } from "../durations.ts";
+import { hourMs, minuteMs } from "../durations.ts";
 import { lockPipelines, type Pipeline } from "../pipelines/store.ts";
 import type { Topic } from "../redis/events.ts";
 import { Refusal } from "../refusal.ts";
@@ -23,7 +23,10 @@ import { nextBuildAfter } from "./schedules.ts";
 import {
   type DueSchedule,
   findNextOwner,
+  listBuiltTimes,
   listDue,
+  listWaiting,
+  lockSchedule,
   lockSchedules,
   type Schedule,
   updateSchedule,
@@ -40,6 +43,9 @@ export interface DueSchedules {
 /** Of an organization, in a look. They share a transaction, which others wait for: a few milliseconds. */
 const maxOfLook = 6;
 const madeUpWithinMs = hourMs;
+/** The clock is corrected by less all the time. */
+const toleranceMs = minuteMs;
+const schedulesPerRead = 100;
 
 /** @param isClockRight a clock in doubt makes no builds */
 export function openDueSchedules(services: Services, isClockRight: () => Promise<boolean>): DueSchedules {
@@ -63,7 +69,13 @@ export function openDueSchedules(services: Services, isClockRight: () => Promise
     }
     return due.length === maxOfLook;
   };
+  let lastLookAt = clock.now();
   const look = async () => {
+    const now = clock.now();
+    const isSetBack = now.getTime() < lastLookAt.getTime() - toleranceMs;
+    const isRight = !isSetBack || (await isClockRight());
+    if (isSetBack && isRight) await bringForward(services, signal);
+    if (isRight) lastLookAt = now;
     let isMore = false;
     await visitOwners(async ({ organizationId }) => {
       try {
@@ -100,18 +112,26 @@ async function buildIfDue(
   const pipelines = await lockPipelines(tx, [...new Set(given.map(({ pipelineId }) => pipelineId))]);
   const present = new Map(pipelines.map((pipeline) => [pipeline.id, pipeline]));
   const ids = given.map(({ id }) => id);
-  const due = (await lockSchedules(tx, ids)).filter(({ nextBuildAt: at }) => at !== null && at <= tx.now);
-  const requests = due.flatMap((schedule) => {
+  const due = (await lockSchedules(tx, ids)).flatMap((schedule) => {
+    const { nextBuildAt: firstTime } = schedule;
+    if (firstTime === null || firstTime > tx.now) return [];
+    return [{ schedule, firstTime, time: lastTime(schedule.cronline, firstTime, tx.now) }];
+  });
+  const times = due.flatMap(({ firstTime, time }) => (time ? [firstTime, time] : [firstTime]));
+  const isBuilt = await listBuiltTimes(tx, ids, times);
+  const requests = due.flatMap(({ schedule, time }) => {
     const pipeline = present.get(schedule.pipelineId);
-    return pipeline?.archivedAt === null && !isLate(schedule, tx.now) ? [requestOf(schedule, pipeline)] : [];
+    const isWanted = time && pipeline?.archivedAt === null && !isBuilt(schedule.id, time);
+    return isWanted ? [requestOf(schedule, pipeline, time)] : [];
   });
   const made = await tryToBuild(tx, services, organizationId, requests);
   if (made instanceof Refusal && due.length > 1) throw made;
   const refusal = made instanceof Refusal ? made.message : null;
-  for (const schedule of due) {
+  for (const { schedule, firstTime, time } of due) {
     const pipeline = present.get(schedule.pipelineId);
     const nextBuildAt = pipeline ? nextBuildAfter(schedule.cronline, tx.now) : null;
-    const failedMessage = isLate(schedule, tx.now) ? leftOut(schedule) : refusal;
+    const isLeftOut = time === undefined && !isBuilt(schedule.id, firstTime);
+    const failedMessage = isLeftOut ? leftOut(firstTime) : refusal;
     const result = { failedAt: failedMessage === null ? null : tx.now, failedMessage };
     await updateSchedule(tx, schedule.id, {
       nextBuildAt,
@@ -122,15 +142,42 @@ async function buildIfDue(
   return made instanceof Refusal ? topics : [...topics, ...made.changed];
 }
 
-function isLate({ nextBuildAt }: Schedule, now: Date): boolean {
-  return nextBuildAt !== null && now.getTime() - nextBuildAt.getTime() >= madeUpWithinMs;
+/** The last time that has come, if it did within an hour. */
+function lastTime(cronline: string, firstTime: Date, now: Date): Date | undefined {
+  const since = new Date(now.getTime() - madeUpWithinMs);
+  let last = firstTime > since ? firstTime : undefined;
+  for (;;) {
+    const next = nextBuildAfter(cronline, last ?? since);
+    if (next === null || next > now) return last;
+    last = next;
+  }
 }
 
-function leftOut({ nextBuildAt }: Schedule): string {
-  return `Nothing made a build at ${nextBuildAt?.toISOString()}, over an hour ago: it was left out`;
+function leftOut(time: Date): string {
+  return `Nothing made a build at ${time.toISOString()}, over an hour ago: it was left out`;
 }
 
-function requestOf(schedule: Schedule, { defaultBranch }: Pipeline): BuildRequest {
+/**
+ * Schedules wait for the times that a clock ahead has found. Once it was set back, they wait for the next ones. Those that
+ * have a build get no other.
+ */
+async function bringForward({ db, log }: Services, signal: AbortSignal): Promise<void> {
+  log.warn("the clock was set back: schedules find their next times again");
+  for (let after: string | undefined; !signal.aborted; ) {
+    const waiting = await listWaiting(db, after, schedulesPerRead);
+    for (const { id } of waiting)
+      await db.transaction(async (tx) => {
+        const schedule = await lockSchedule(tx, id);
+        if (!schedule?.nextBuildAt) return;
+        const next = nextBuildAfter(schedule.cronline, tx.now);
+        if (next && next < schedule.nextBuildAt) await updateSchedule(tx, id, { nextBuildAt: next });
+      });
+    after = waiting[schedulesPerRead - 1]?.id;
+    if (after === undefined) return;
+  }
+}
+
+function requestOf(schedule: Schedule, { defaultBranch }: Pipeline, time: Date): BuildRequest {
   const { id, pipelineId, label, cronline, message, commit, branch } = schedule;
   return {
     pipelineId,
@@ -141,7 +188,7 @@ function requestOf(schedule: Schedule, { defaultBranch }: Pipeline): BuildReques
     commit,
     branch: branch ?? defaultBranch,
     environmentSealed: schedule.environmentSealed,
-    scheduledBy: { scheduleId: id, scheduledFor: schedule.nextBuildAt as Date },
+    scheduledBy: { scheduleId: id, scheduledFor: time },
   };
 }
 

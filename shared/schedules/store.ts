@@ -99,3 +99,33 @@ export async function listDue(
     .orderBy(asc(nextBuildAt))
     .limit(limit);
 }
+
+/** Schedules that wait for a time, after an id. */
+export async function listWaiting(
+  db: Db,
+  after: string | undefined,
+  limit: number,
+): Promise<{ id: string }[]> {
+  const { id, nextBuildAt } = db.tables.schedules;
+  return db
+    .select({ id })
+    .from(db.tables.schedules)
+    .where(and(isNotNull(nextBuildAt), gt(id, after ?? idBelowAll)))
+    .orderBy(asc(id))
+    .limit(limit);
+}
+
+/** Tells which times of some schedules have builds. A clock that was set back comes to times twice. */
+export async function listBuiltTimes(
+  tx: Tx,
+  ids: string[],
+  times: Date[],
+): Promise<(id: string, time: Date) => boolean> {
+  const { scheduleId, scheduledFor } = tx.tables.builds;
+  const found = await tx
+    .select({ scheduleId, scheduledFor })
+    .from(tx.tables.builds)
+    .where(and(inArray(scheduleId, ids), inArray(scheduledFor, times)));
+  return (id, time) =>
+    found.some((each) => each.scheduleId === id && each.scheduledFor?.getTime() === time.getTime());
+}

@@ -66,6 +66,26 @@ describe("cronlines", () => {
     assert.deepEqual(after("@daily -05:30", from, 1), ["2026-06-01T05:30"]);
   });
 
+  it("come in zones under other names, in upper and lower case, and as far from UTC as any clock", () => {
+    const from = "2026-06-01T00:00:00Z";
+    const times = {
+      "0 8 * * * europe/BERLIN": "2026-06-01T06:00",
+      "0 8 * * * US/Pacific": "2026-06-01T15:00",
+      "0 8 * * * Asia/Kolkata": "2026-06-01T02:30",
+      "0 8 * * * asia/calcutta": "2026-06-01T02:30",
+      "0 8 * * * EST5EDT": "2026-06-01T12:00",
+      "0 8 * * * utc": "2026-06-01T08:00",
+      "0 8 * * * +14:00": "2026-06-01T18:00",
+      "0 8 * * * -1200": "2026-06-01T20:00",
+      "0 8 * * * Pacific/Kiritimati": "2026-06-01T18:00",
+    };
+    for (const [text, time] of Object.entries(times)) assert.deepEqual(after(text, from, 1), [time], text);
+  });
+
+  it("come to no time in years, in weeks that never have their month", () => {
+    assert.deepEqual(after("0 0 * 1 mon%52", "2026-06-01T00:00:00Z"), []);
+  });
+
   it("come once a day when clocks are changed, however often they show a time", () => {
     // 02:30 is not there on 29 March, and comes twice on 25 October.
     assert.deepEqual(after("30 2 * * * Europe/Berlin", "2026-03-27T12:00:00Z"), [
@@ -110,6 +130,16 @@ describe("cronlines", () => {
       "0 0 * * 8": "has no valid day of the week: 8. It must be 0 to 7",
       "0 0 * * 1%0": "has no valid day of the week: 1%0",
       "0 0/0 * * *": "has a step of 0 in its hour",
+      "0 0 * * * +14:01": "has no time zone +14:01. Name one as Europe/Berlin or +01:00",
+      "@daily -19:59": "has no time zone -19:59. Name one as Europe/Berlin or +01:00",
+      "@daily +23:00": "has no time zone +23:00. Name one as Europe/Berlin or +01:00",
+      L: "must have five fields and perhaps a time zone, such as 0 8 * * 1-5 Europe/Berlin",
+      "0 0 * * %": "has no valid day of the week: %",
+      "0 0 * * *%": "has no valid day of the week: *%",
+      "0 0 -32 * *": "has no valid day of the month: -32. It must be 1 to 31",
+      "0 0 31 2 *": "never comes to a time",
+      "0 0 -31 2,4 *": "never comes to a time",
+      [`0 0 * * * ${"x".repeat(10_000)}`]: "is longer than 200 characters",
       "0 0 * * * Mars/Olympus": "has no time zone Mars/Olympus. Name one as Europe/Berlin or +01:00",
       "@reboot":
         "has no interval @reboot. There are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually",

@@ -170,11 +170,13 @@ function NextTimes({ services: { clock }, schedule }: { services: Services; sche
   const read = readCronline(schedule.cronline);
   if (!schedule.enabled || "problem" in read) return null;
   const zone = typeof read.zone === "string" ? read.zone : undefined;
+  const times = nextTimes(read, clock.now(), shownTimes);
+  if (times.length === 0) return <p class="warning">Its cronline comes to no time in the next years.</p>;
   return (
     <>
       <h2>Next builds</h2>
       <ol class="times">
-        {nextTimes(read, clock.now(), shownTimes).map((time) => (
+        {times.map((time) => (
           <li key={time.getTime()}>
             <ExactTime at={time} /> <span class="quiet">{inZone(time, zone)}</span>
           </li>
