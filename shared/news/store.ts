@@ -1,8 +1,8 @@
-import { and, asc, eq, gt, isNotNull, sql } from "drizzle-orm";
-import type { Db, Tx } from "../db/database.ts";
-import { isOneOf, prepared, preparedRow } from "../db/prepared.ts";
+import { and, asc, eq, isNotNull, sql } from "drizzle-orm";
+import type { Tx } from "../db/database.ts";
+import { isOneOf, prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
-import { idBelowAll } from "../ids.ts";
+import { searchOfOwners } from "../tasks/owners-store.ts";
 
 export type News = Tables["news"]["$inferSelect"];
 
@@ -11,19 +11,7 @@ export async function insertNews(tx: Tx, rows: News[]): Promise<void> {
 }
 
 /** Finds the next organization that has news. */
-export function findNextOwner(db: Db, after = idBelowAll): Promise<Pick<News, "organizationId"> | undefined> {
-  return nextOwner(db, { after });
-}
-
-const nextOwner = preparedRow<{ after: string }, Pick<News, "organizationId">, Db>((db) => {
-  const { organizationId } = db.tables.news;
-  return db
-    .select({ organizationId })
-    .from(db.tables.news)
-    .where(gt(organizationId, sql.placeholder("after")))
-    .orderBy(asc(organizationId))
-    .limit(1);
-});
+export const findNextOwner = searchOfOwners(({ news }) => news.organizationId);
 
 /** News of an organization, oldest first. */
 export const listNews = prepared<{ organizationId: string; limit: number }, News, Tx>((tx) => {

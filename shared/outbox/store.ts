@@ -4,7 +4,7 @@ import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import { publishAfterCommit } from "../db/transaction-guard.ts";
-import { idBelowAll } from "../ids.ts";
+import { searchOfOwners } from "../tasks/owners-store.ts";
 import type { Message } from "./kind.ts";
 
 export type Receiver = Tables["outboxReceivers"]["$inferSelect"];
@@ -53,22 +53,7 @@ export async function insertMessages(tx: Tx, rows: Message[]): Promise<void> {
 }
 
 /** Finds the next organization that has receivers with messages, due or not. */
-export function findNextOwner(
-  db: Db,
-  after = idBelowAll,
-): Promise<Pick<Receiver, "organizationId"> | undefined> {
-  return nextOwner(db, { after });
-}
-
-const nextOwner = preparedRow<{ after: string }, Pick<Receiver, "organizationId">, Db>((db) => {
-  const { organizationId } = db.tables.outboxReceivers;
-  return db
-    .select({ organizationId })
-    .from(db.tables.outboxReceivers)
-    .where(gt(organizationId, sql.placeholder("after")))
-    .orderBy(asc(organizationId))
-    .limit(1);
-});
+export const findNextOwner = searchOfOwners(({ outboxReceivers }) => outboxReceivers.organizationId);
 
 /** Receivers of an organization that are due and that no process has, those that wait longest first. */
 export function listDueReceivers(

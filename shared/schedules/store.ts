@@ -4,6 +4,7 @@ import { capTotal, countUpTo, type ListedRows, type ListPage, listedRows } from 
 import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { idBelowAll } from "../ids.ts";
+import { searchOfOwners } from "../tasks/owners-store.ts";
 
 export type Schedule = Tables["schedules"]["$inferSelect"];
 
@@ -67,20 +68,10 @@ export async function deleteScheduleIfPresent(tx: Tx, id: string): Promise<boole
 }
 
 /** The next organization whose schedules are due or will be. */
-export async function findNextOwner(
-  db: Db,
-  after: string | undefined,
-): Promise<{ organizationId: string } | undefined> {
-  const { organizationId, nextBuildAt } = db.tables.schedules;
-  const isNext = gt(organizationId, after ?? idBelowAll);
-  const [next] = await db
-    .select({ organizationId })
-    .from(db.tables.schedules)
-    .where(and(isNotNull(nextBuildAt), isNext))
-    .orderBy(asc(organizationId))
-    .limit(1);
-  return next;
-}
+export const findNextOwner = searchOfOwners(
+  ({ schedules }) => schedules.organizationId,
+  ({ schedules }) => isNotNull(schedules.nextBuildAt),
+);
 
 export type DueSchedule = Pick<Schedule, "id" | "pipelineId">;
 

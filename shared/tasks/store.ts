@@ -5,6 +5,7 @@ import { publishAfterCommit } from "../db/transaction-guard.ts";
 import { minuteMs, secondMs } from "../durations.ts";
 import { newIds } from "../ids.ts";
 import type { TaskKind } from "../vocabulary.ts";
+import { searchOfOwners } from "./owners-store.ts";
 
 export type Task = Tables["tasks"]["$inferSelect"];
 
@@ -82,19 +83,7 @@ export async function deleteTasks(tx: Tx, kind: TaskKind, subjectId: string): Pr
 }
 
 /** Finds the next organization that has tasks, due or not. */
-export async function findNextOwner(
-  db: Db,
-  after: string | undefined,
-): Promise<Pick<Task, "organizationId"> | undefined> {
-  const { organizationId } = db.tables.tasks;
-  const [next] = await db
-    .select({ organizationId })
-    .from(db.tables.tasks)
-    .where(after === undefined ? undefined : gt(organizationId, after))
-    .orderBy(asc(organizationId))
-    .limit(1);
-  return next;
-}
+export const findNextOwner = searchOfOwners(({ tasks }) => tasks.organizationId);
 
 /** Tasks of an organization that are due, earliest first, or that a clock which was ahead made due too late. */
 export async function listDue(db: Db, organizationId: string, now: Date, limit: number): Promise<Task[]> {

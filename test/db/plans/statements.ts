@@ -15,6 +15,7 @@ import { countApproved, enterIfPending, findEntered } from "../../../shared/devi
 import { findOutdatedMark, listJobsByMark } from "../../../shared/dispatch/store.ts";
 import { newId } from "../../../shared/ids.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
+import { findNextOwner as findNextWithSchedules } from "../../../shared/schedules/store.ts";
 import { findNextOwner, listDue } from "../../../shared/tasks/store.ts";
 import {
   countMatches,
@@ -185,6 +186,7 @@ export const statements: Record<string, Statement> = {
     listJobsOfQueue(db, fewId, ["scheduled"], { limit: 20, olderThan: id }),
   ),
   "the next organization with tasks": on(/tasks_due/, (db) => findNextOwner(db, id)),
+  "the next organization with schedules": on(/schedules_due/, (db) => findNextWithSchedules(db, id)),
   "due tasks": inOrder((db) => listDue(db, organizationId, time, 50)),
 
   "members of an organization": inOrder((db) => listMembersPage(db, organizationId, next)),
