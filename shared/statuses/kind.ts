@@ -12,9 +12,14 @@ import type { Services } from "../services/services.ts";
 import { web } from "../settings/urls.ts";
 import { meaningOf } from "./answers.ts";
 import { messagesOf } from "./messages.ts";
-import { isOutdated } from "./newest.ts";
 import { standingOfBuild, standingOfJobs } from "./standing.ts";
-import { failConnection, listSpokenBuilds, mendConnectionIfFailing, restConnection } from "./store.ts";
+import {
+  failConnection,
+  findNewerStatus,
+  listSpokenBuilds,
+  mendConnectionIfFailing,
+  restConnection,
+} from "./store.ts";
 import { contextOfStep, listShownOf, type Shown, type StatusTarget } from "./target.ts";
 
 /** Messages that show the state of builds and steps at their commit, by the token of the host's connection. */
@@ -30,7 +35,10 @@ export const statusKind: MessageKind = {
     const { restsUntil } = shown.target.connection;
     if (restsUntil && restsUntil > services.clock.now())
       return { rest: restsUntil, problem: "The host takes no requests of the connection at present" };
-    if (await isOutdated(services, shown, target)) return undefined;
+    // Hosts show what they were told last: an older build that ends later must not hide a newer one.
+    const { receiver } = message;
+    const { context } = target;
+    if (await findNewerStatus(services.db, shown.spoken.build, { receiver, context })) return undefined;
     const status = await statusOf(services, shown, target);
     const { type, repository, requestOf } = shown.target;
     return status && { request: requestOf(statusRequests[type](repository, status)), keepsBody: true };

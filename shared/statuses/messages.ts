@@ -8,7 +8,7 @@ import { listAnnouncedJobs, listSpokenBuilds } from "./store.ts";
 import { contextOf, contextOfStep, listShownOf, messageOf, type Shown } from "./target.ts";
 
 /** Of a build whose commit became known after they began: the statuses of so many steps follow. */
-export const maxJobsAtOnce = 500;
+const maxJobsAtOnce = 500;
 
 /** Makes messages of news: a status of the build, of each step where the pipeline wants that, and what `notify` asks for. */
 export async function messagesOf(tx: Tx, services: Services, news: News[]): Promise<NewMessage[]> {
@@ -50,7 +50,7 @@ async function jobsAtOnce(tx: Tx, event: string, { spoken }: Shown): Promise<Job
 }
 
 /** Waits and steps for people have none. */
-export function hasStatus({ type }: Job): boolean {
+function hasStatus({ type }: Job): boolean {
   return type === "script" || type === "trigger";
 }
 

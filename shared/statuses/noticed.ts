@@ -27,7 +27,7 @@ export async function messagesOfNotices(
 }
 
 /** The context that a notice names. */
-export function givenContext({ github_commit_status, github_check }: Notice): string | undefined {
+function givenContext({ github_commit_status, github_check }: Notice): string | undefined {
   return github_commit_status?.context ?? github_check?.name;
 }
 

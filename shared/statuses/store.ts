@@ -64,15 +64,19 @@ const spokenBuilds = prepared<{ ids: string[] }, object>((db) => {
 /** More of them say nothing new. */
 const maxNewer = 20;
 
-/** Some newer builds of the pipeline at the same commit. In an order, SQLite would read all newer ones of the pipeline. */
-export function listNewerBuilds(
+/**
+ * Finds a status of a newer build of the pipeline at the same commit, in a context, which a receiver was told or will be.
+ * It is found as long as its message is kept.
+ */
+export async function findNewerStatus(
   db: Db,
   { pipelineId, commit, number }: SpokenBuild["build"],
-): Promise<Pick<BuildRow, "id" | "options" | "notify">[]> {
-  const { builds } = db.tables;
-  const { id, options, notify } = builds;
-  return db
-    .select({ id, options, notify })
+  { receiver, context }: { receiver: string; context: string },
+): Promise<{ id: string } | undefined> {
+  const { builds, outbox } = db.tables;
+  // In an order, SQLite would read all newer builds of the pipeline.
+  const newer = db
+    .select({ id: builds.id })
     .from(builds)
     .where(
       and(
@@ -84,6 +88,20 @@ export function listNewerBuilds(
       ),
     )
     .limit(maxNewer);
+  const [found] = await db
+    .select({ id: outbox.id })
+    .from(outbox)
+    .where(
+      and(
+        inArray(outbox.buildId, newer),
+        eq(outbox.kind, "status"),
+        eq(outbox.receiver, receiver),
+        ne(outbox.state, "dropped"),
+        sql`${outbox.target} ->> 'context' = ${context}`,
+      ),
+    )
+    .limit(1);
+  return found;
 }
 
 const unannounced: JobState[] = ["waiting", "blocked", "broken", "skipped"];

@@ -61,22 +61,6 @@ describeWorld("commit statuses", openStatusWorld, (world) => {
       assert.equal(host.requests(), 1);
     }));
 
-  it("are the newest build's: an older one of the commit that ends later is silent", () =>
-    on("gitea", async ({ newPipeline, told }) => {
-      const settings = { publish_commit_status_per_step: true };
-      const { context, build, newAgent } = await newPipeline(settings, { command: "make", label: "Make" });
-      const [first, second] = [await newAgent(), await newAgent()];
-      await build();
-      const older = (await first.offered()) as string;
-      const { token } = await first.begin(older);
-      await build();
-      await second.runOne(0);
-      await world.send();
-      await first.finish(older, 1, token);
-      await world.send();
-      for (const each of [context, `${context}/Make`]) assert.equal(told(each).join(), "success", each);
-    }));
-
   it("are each build's own at another commit, and in another context", () =>
     on("gitea", async ({ newPipeline, told }) => {
       const { context, build, newAgent } = await newPipeline({ separate_pull_request_statuses: true });

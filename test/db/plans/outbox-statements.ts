@@ -3,7 +3,7 @@ import * as news from "../../../shared/news/store.ts";
 import * as lists from "../../../shared/outbox/list-store.ts";
 import * as sent from "../../../shared/outbox/sent-store.ts";
 import * as outbox from "../../../shared/outbox/store.ts";
-import { listNewerBuilds } from "../../../shared/statuses/store.ts";
+import { findNewerStatus } from "../../../shared/statuses/store.ts";
 import { shared } from "./fill.ts";
 import type { Statement } from "./statements.ts";
 
@@ -49,8 +49,11 @@ export const outboxStatements: Record<string, Statement> = {
   "receivers of a page": on(/outbox_receivers_/, (tx) =>
     sent.listReceivers(tx as never, organizationId, ["a", "b"]),
   ),
-  "newer builds of a commit": on(/builds_pipeline_commit/, (tx) =>
-    listNewerBuilds(tx as never, { pipelineId: shared.few[0], commit: "f".repeat(40), number: 7 } as never),
+  "a status of a newer build": on(/(?=.*builds_pipeline_commit).*outbox_build/s, (tx) =>
+    findNewerStatus(tx as never, { pipelineId: shared.few[0], commit: "f".repeat(40), number: 7 } as never, {
+      receiver: "receiver 7",
+      context: "service/web",
+    }),
   ),
   "messages that are due": on(/outbox_due/, (tx) =>
     outbox.listDueMessages(tx as never, { ...key, now, limit: 32 }),
