@@ -94,10 +94,13 @@ export async function newConnectionProblems(
 export async function updateConnection(
   services: Services,
   actor: Actor,
-  { id }: Connection,
+  connection: Connection,
   { token, ...change }: ConnectionChange,
 ): Promise<Connection> {
+  const { id } = connection;
   const updated = await services.db.transaction(async (tx) => {
+    // Receivers before their connection, as those who send lock them.
+    if (token !== undefined) await wakeReceivers(tx, connection.organizationId, receiversOf(id));
     const before = await lockConnection(tx, id);
     if (!before) throw notFound("repository connection");
     const problems = await connectionChangeProblems(tx, before, change);
@@ -118,7 +121,6 @@ export async function updateConnection(
     const after = { ...before, ...columns };
     const { organizationId } = before;
     if (after.host !== before.host) await later(tx, "providers", organizationId, [organizationId]);
-    if (token !== undefined) await wakeReceivers(tx, organizationId, receiversOf(id));
     const changes = changesOf({ before, after, ...auditedColumns<Connection>(connectionMembers) });
     if (token !== undefined) changes.push({ field: "token" });
     await audit(tx, actor, "updated", auditSubject(after), changes);

@@ -91,7 +91,7 @@ export function dropIfOpen(tx: Tx, organizationId: string, ids: string[]): Promi
     .returning({ id: outbox.id, receiver: outbox.receiver });
 }
 
-/** Lets receivers be asked again, whatever failed before. */
+/** Lets receivers be asked again, whatever failed before. A try that fails at present counts for nothing. */
 export async function makeReceiversDue(tx: Tx, organizationId: string, receivers: string[]): Promise<void> {
   const { outboxReceivers: table } = tx.tables;
   await tx

@@ -31,10 +31,11 @@ export async function settle(
   tx: Tx,
   kinds: MessageKinds,
   taken: Receiver,
-  tries: readonly Try[],
+  given: readonly Try[],
 ): Promise<Settled[]> {
   const { now } = tx;
   const receiver = await lockReceiver(tx, taken);
+  const tries = isMadeDue(receiver, taken) ? given.map(withoutFailure) : given;
   const settled: Settled[] = [];
   for (const each of tries) settled.push(await settleTry(tx, kinds, each));
   const services = tries.flatMap(({ message, change }) => (change.request?.body && message.serviceId) || []);
@@ -59,6 +60,19 @@ export async function settle(
     });
   return settled;
 }
+
+/** Somebody saved another address or token meanwhile, or wants it to be asked again. */
+function isMadeDue(receiver: Receiver | undefined, taken: Receiver): boolean {
+  return receiver !== undefined && receiver.dueAt.getTime() !== taken.dueAt.getTime();
+}
+
+/** A failure under former settings counts as no try: the message is sent again at once. */
+function withoutFailure(each: Try): Try {
+  const rests = each.verdict?.outcome === "receiver_rests" || each.verdict?.outcome === "message_rests";
+  return rests ? { message: each.message, verdict: again, isUntried: true, change: {} } : each;
+}
+
+const again: Verdict = { outcome: "message_rests", problem: "" };
 
 function restOf({ verdict, isUntried }: Try, taken: Receiver, now: Date): Partial<Receiver> {
   const { problem, until } = verdict as Extract<Verdict, { outcome: "receiver_rests" }>;

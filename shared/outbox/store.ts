@@ -255,16 +255,15 @@ export async function deleteMessagesBefore(tx: Tx, time: Date, limit: number): P
   return old.length;
 }
 
-/** Lets receivers whose keys begin so rest no longer, nor their messages. */
+/** Makes receivers due whose keys begin so, and their messages. A try of one of them that fails at present counts for nothing. */
 export async function wakeReceivers(tx: Tx, organizationId: string, beginning: string): Promise<void> {
   const { outbox, outboxReceivers } = tx.tables;
   const { now } = tx;
   const ofReceivers = and(
     eq(outboxReceivers.organizationId, organizationId),
     beginsWith(outboxReceivers.receiver, beginning),
-    gt(outboxReceivers.dueAt, now),
   );
-  await tx.update(outboxReceivers).set({ dueAt: now }).where(ofReceivers);
+  await tx.update(outboxReceivers).set({ dueAt: now, failures: 0 }).where(ofReceivers);
   const ofMessages = and(
     eq(outbox.organizationId, organizationId),
     beginsWith(outbox.receiver, beginning),

@@ -3,6 +3,7 @@ import { it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/durations.ts";
 import type { MessageKind } from "../../shared/outbox/kind.ts";
+import { retryMessages } from "../../shared/outbox/operate.ts";
 import { oldMessages } from "../../shared/outbox/retention.ts";
 import { takeReceiverIfDue } from "../../shared/outbox/store.ts";
 import { describeWorld } from "../helpers/databases.ts";
@@ -258,6 +259,63 @@ describeWorld("the outbox", openOutboxWorld, (outbox) => {
     clock.advance(31 * secondMs);
     await outbox.send();
     assert.deepEqual(receiver.events(), ["perhaps", "later"]);
+  });
+
+  it("asks a receiver again at once whose message was retried while it failed", async () => {
+    const receiver = await outbox.newReceiver();
+    const { clock, services } = outbox.world;
+    const { url } = receiver;
+    for (const status of [500, 422]) {
+      receiver.behave(async (response) => {
+        receiver.behave(200);
+        clock.advance(secondMs);
+        const waiting = (await outbox.messages(url)).filter(({ state }) => state === "waiting");
+        await retryMessages(
+          services,
+          outbox.organizationId,
+          waiting.map(({ id }) => id),
+        );
+        response.writeHead(status).end();
+      });
+      await outbox.put(url, [{ event: `${status}` }]);
+      await outbox.send();
+    }
+    assert.deepEqual(receiver.events(), ["500", "500", "422", "422"]);
+    const rows = await outbox.messages(url);
+    assert.deepEqual(
+      rows.map(({ state, tries }) => [state, tries]),
+      [
+        ["sent", 0],
+        ["sent", 0],
+      ],
+    );
+  });
+
+  it("sends all in order to a receiver that was down for an hour, and to others meanwhile", async () => {
+    const { clock } = outbox.world;
+    const [receiver, other] = [await outbox.newReceiver(), await outbox.newReceiver()];
+    const { url } = receiver;
+    const build = outbox.newBuildId();
+    const told: string[] = [];
+    const put = async (event: string) => {
+      told.push(event);
+      for (const each of [url, other.url]) await outbox.put(each, [{ event, buildId: build }]);
+      await outbox.send();
+      assert.equal(other.events().at(-1), event);
+    };
+    receiver.behave((response) => response.destroy());
+    for (let minute = 0; minute < 60; minute += 10) {
+      await put(`minute ${minute}`);
+      clock.advance(10 * minuteMs);
+    }
+    assert.ok(receiver.received.length < told.length, "it rests");
+
+    receiver.behave(200);
+    receiver.received.length = 0;
+    clock.advance(hourMs);
+    await put("minute 120");
+    assert.deepEqual(receiver.events(), told);
+    assert.deepEqual(other.events(), told);
   });
 
   it("drops what has nothing left to say, and rests with a kind that another version knows", async () => {

@@ -127,9 +127,13 @@ export async function startStatusHost(type: ConnectionType) {
   const known = { token };
   let requests = 0;
   let said: Said | undefined;
+  let meanwhile: (() => Promise<unknown>) | undefined;
 
   const answer = async (request: IncomingMessage): Promise<Said> => {
     requests++;
+    const happens = meanwhile;
+    meanwhile = undefined;
+    await happens?.();
     if (said) return said;
     if (!isKnown(request.headers)) return { status: 401, body: { message: "Bad credentials" } };
     for (const [name, value] of Object.entries(expected))
@@ -172,6 +176,10 @@ export async function startStatusHost(type: ConnectionType) {
     /** Answers all requests so from now on. Undefined: as the host does. */
     say(next: Said | undefined) {
       said = next;
+    },
+    /** Happens before the next answer. */
+    meanwhile(happens: () => Promise<unknown>) {
+      meanwhile = happens;
     },
     /** The host forgets the former token, and knows this one. */
     renewToken(next: string) {

@@ -69,6 +69,23 @@ describeWorld("a host that refuses statuses", openStatusWorld, (world) => {
       assert.deepEqual(await failures(connected), []);
     }));
 
+  it("is sound if it gets a new token while it refuses the former one", () =>
+    on(async (connected) => {
+      const { host, newPipeline, connection, told } = connected;
+      const { context, build } = await newPipeline();
+      host.meanwhile(async () => {
+        world.world.clock.advance(1000);
+        host.renewToken("another-token");
+        await updateConnection(world.world.services, world.actor, connection, { token: "another-token" });
+      });
+      await build();
+      await world.send();
+
+      assert.deepEqual([told(context), host.requests()], [["pending"], 2]);
+      assert.equal((await read(connected)).failingSince, null);
+      assert.deepEqual(await failures(connected), []);
+    }));
+
   it("is sound again once it takes a status", () =>
     on(async (connected) => {
       const { host, newPipeline, told } = connected;
