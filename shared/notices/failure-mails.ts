@@ -9,7 +9,7 @@ import { mailing } from "../messages/mailing.ts";
 import { receiverOfAddress } from "../messages/receiver.ts";
 import { firstLine } from "../messages/told.ts";
 import { type Failing, findFailing } from "../notifications/failing.ts";
-import { titleOfService } from "../notifications/notification-services.ts";
+import { receiverOf, titleOfService } from "../notifications/notification-services.ts";
 import { findNotificationService } from "../notifications/store.ts";
 import type { Message, NewMessage, Otherwise, Rest, Tried } from "../outbox/kind.ts";
 import { putMessages } from "../outbox/put.ts";
@@ -142,13 +142,13 @@ async function describe(
   };
 }
 
-/** A connection works again once no pipeline's statuses fail. */
+/** A sender works again once none of its receivers fails: of a connection those of its pipelines, of a service its addresses. */
 async function mayHaveMended(db: Db, organizationId: string, { type, id }: Sender): Promise<boolean> {
-  if (type === "service") {
-    const service = await findNotificationService(db, organizationId, id);
-    return service !== undefined && service.failureMailedAt !== null;
-  }
-  const connection = await findConnection(db, organizationId, id);
-  if (!connection || connection.failureMailedAt === null) return false;
-  return !(await findFailingReceiver(db, { organizationId, beginning: receiversOf(id) }));
+  const [find, beginning] =
+    type === "service"
+      ? ([findNotificationService, receiverOf({ id })] as const)
+      : ([findConnection, receiversOf(id)] as const);
+  const sender = await find(db, organizationId, id);
+  if (!sender || sender.failureMailedAt === null) return false;
+  return !(await findFailingReceiver(db, { organizationId, beginning }));
 }

@@ -1,5 +1,5 @@
 import type { Db, Tx } from "../db/database.ts";
-import { findReceiver, listMessagesOfService } from "../outbox/sent-store.ts";
+import { findFailingReceiver, listMessagesOfService } from "../outbox/sent-store.ts";
 import type { Services } from "../services/services.ts";
 import { receiverOf } from "./notification-services.ts";
 import type { NotificationService } from "./store.ts";
@@ -26,13 +26,13 @@ export async function listFailingServices(
   return found;
 }
 
-/** Its receiver rests, or each of its last messages was refused. */
+/** A receiver of it rests, or each of its last messages was refused. */
 export async function findFailing(
   db: Db | Tx,
   organizationId: string,
   service: NotificationService,
 ): Promise<Failing | undefined> {
-  const receiver = await findReceiver(db, { organizationId, receiver: receiverOf(service) });
+  const receiver = await findFailingReceiver(db, { organizationId, beginning: receiverOf(service) });
   if (receiver?.failingSince)
     return { since: receiver.failingSince, problem: receiver.problem ?? "It fails" };
   const last = await listMessagesOfService(db, service.id, lookedAt);

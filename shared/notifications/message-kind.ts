@@ -1,6 +1,7 @@
 import { findOrganizationById, type Organization } from "../accounts/organization-store.ts";
 import { findResultBefore } from "../builds/outdated/known-store.ts";
 import type { Tx } from "../db/database.ts";
+import { receiverOfAddress } from "../messages/receiver.ts";
 import type { News } from "../news/store.ts";
 import type { Message, MessageKind, NewMessage, Prepared, Rest } from "../outbox/kind.ts";
 import type { MessageTurn } from "../outbox/turn.ts";
@@ -83,12 +84,16 @@ async function isWanted(
   return (await findResultBefore(tx, heard.build)) === "failed";
 }
 
-/** A mail is a message for each address: one that is refused does not repeat the others. */
+/** A mail is a message for each address: one that is refused does not repeat the others, and one that rests keeps none waiting. */
 function messagesFor(service: NotificationService, { event, buildId, jobId, agentId }: News): NewMessage[] {
   const message = { receiver: receiverOf(service), serviceId: service.id, event, buildId, jobId, agentId };
   if (service.provider !== "email") return [message];
   const { addresses } = service.settings as unknown as EmailSettings;
-  return addresses.map((address) => ({ ...message, target: { address } satisfies MailTarget }));
+  return addresses.map((address) => ({
+    ...message,
+    receiver: receiverOfAddress(receiverOf(service), address.toLowerCase()),
+    target: { address } satisfies MailTarget,
+  }));
 }
 
 async function prepareWebhook(

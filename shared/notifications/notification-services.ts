@@ -6,9 +6,9 @@ import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
 import { auditedColumns, changedColumns } from "../members/rows.ts";
 import { forgetHearers } from "../news/hearers.ts";
-import { makeReceiversDue } from "../outbox/list-store.ts";
 import { putMessages } from "../outbox/put.ts";
 import { findMessageOfService } from "../outbox/sent-store.ts";
+import { wakeReceivers } from "../outbox/store.ts";
 import { notFound, type Problem, validationFailed } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
 import { stored } from "../sharing/bounds.ts";
@@ -236,8 +236,8 @@ export function secretOf(
   return secretSealed === null ? undefined : cipher.open(secretSealed, sealedPlaces.secretOfService(id));
 }
 
-/** The receiver of its messages. */
-export function receiverOf({ id }: Pick<NotificationService, "id">): string {
+/** The receiver of its messages. Mails have one for each address, whose key begins so. */
+export function receiverOf({ id }: Pick<NotificationService, "id">): `service:${string}` {
   return `service:${id}`;
 }
 
@@ -254,7 +254,7 @@ async function announce(tx: Tx, service: NotificationService): Promise<void> {
   const { organizationId, id: serviceId, enabled } = service;
   if (!enabled) return;
   const receiver = receiverOf(service);
-  await makeReceiversDue(tx, organizationId, [receiver]);
+  await wakeReceivers(tx, organizationId, receiver);
   const { events } = service.settings as { events?: string[] };
   if (events?.includes("ping"))
     await putMessages(tx, organizationId, [{ kind: "service", receiver, serviceId, event: "ping" }]);

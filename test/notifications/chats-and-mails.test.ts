@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, beforeEach, it } from "node:test";
+import { findFailing } from "../../shared/notifications/failing.ts";
+import { findNotificationService } from "../../shared/notifications/store.ts";
 import { openSettling } from "../helpers/builds.ts";
 import { describeWorld, type TestDatabase } from "../helpers/databases.ts";
 import { openMailServer } from "../mail/mail-server.ts";
@@ -131,6 +133,26 @@ describeWorld("chats and mails of a notification service", open, (api) => {
     const sent = api.mails.take();
     assert.deepEqual(sent.flatMap(({ to }) => to).sort(), ["ada@example.com", "bob@example.com"]);
     assert.match(sent[0].parts["text/plain"] ?? "", /was canceled[\s\S]*On call/);
+  });
+
+  it("go to the other addresses while the server takes none for one of them", async () => {
+    const { pipeline } = await api.newPipelineWithJob();
+    const service = await api.makeService({
+      provider: "email",
+      build_states: { build_canceled: true },
+      settings: { addresses: ["busy@example.com", "bob@example.com", "ada@example.com"] },
+    });
+    await api.build(pipeline.id);
+    await api.send("PUT", `/pipelines/${pipeline.slug}/builds/1/cancel`);
+    await api.sent();
+
+    const taken = api.mails.take().flatMap(({ to }) => to);
+    assert.deepEqual(taken.sort(), ["ada@example.com", "bob@example.com"]);
+    const { db } = api.services;
+    const row = await findNotificationService(db, api.acme.id, service.id);
+    assert.ok(row);
+    const failing = await findFailing(db, api.acme.id, row);
+    assert.equal(failing?.problem, "The mail server answered 451 to RCPT TO");
   });
 
   it("keep addresses out of rows and logs", async () => {
