@@ -5,7 +5,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { secondMs } from "../durations.ts";
 import { parseNetwork } from "../networks.ts";
 import { mayReach } from "./addresses.ts";
-import { notPublic, OutgoingProblem, problemOf, refused, tooLate } from "./problem.ts";
+import { endless, notPublic, OutgoingProblem, problemOf, refused, tooLate } from "./problem.ts";
 import { type OutgoingAnswer, readAnswer } from "./read-answer.ts";
 
 // Requests to addresses that people or repositories gave. None reaches a network inside, unless the operator opened it.
@@ -32,6 +32,8 @@ export interface Outgoing {
 export type LookUp = (hostname: string) => Promise<LookupAddress[]>;
 
 const requestMs = 10 * secondMs;
+/** Such as 103, before the answer. Each takes time of this process. */
+const maxInterimAnswers = 10;
 /** A page waits for it. */
 const lookMs = 2 * secondMs;
 
@@ -115,6 +117,10 @@ function exchange(
         ...headers,
       },
       ...(isSecure && { rejectUnauthorized: checksCertificate }),
+    });
+    let interimAnswers = 0;
+    request.on("information", () => {
+      if (++interimAnswers > maxInterimAnswers) request.destroy(endless(url.host));
     });
     request.on("response", (response) => readAnswer(response).then(resolve, reject));
     request.on("error", reject);

@@ -30,6 +30,11 @@ export function tooLate(host: string, timeoutMs: number): OutgoingProblem {
   return new OutgoingProblem("late", `${host} did not answer within ${timeoutMs / 1000} seconds`);
 }
 
+/** Returns the problem of a host that only announces its answer. */
+export function endless(host: string): OutgoingProblem {
+  return new OutgoingProblem("unreachable", `${host} sent too many interim answers (1xx)`);
+}
+
 /** Says what an error of a connection means. Its own text may name addresses inside: it is left out. */
 export function problemOf(error: unknown, host: string): OutgoingProblem {
   if (error instanceof OutgoingProblem) return error;

@@ -177,6 +177,37 @@ describe("a request to an address that somebody gave", () => {
       await assertFails(send(request), "late", /^127\.0\.0\.1:\d+ did not answer within 0\.4 seconds$/);
     });
 
+  it("gives up a host that announces its answer again and again", async () => {
+    let written = 0;
+    const hints = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1000);
+    const port = await listen(
+      createSocketServer((socket) => {
+        const flood = () => {
+          while (written < 1e8 && socket.writable && socket.write(hints)) written += hints.length;
+        };
+        socket.on("drain", flood).on("error", () => undefined);
+        socket.once("data", flood);
+      }),
+    );
+    const { send } = openOutgoing(local);
+
+    await assertFails(
+      send({ method: "GET", url: `http://127.0.0.1:${port}/` }),
+      "unreachable",
+      /interim answers/,
+    );
+  });
+
+  it("takes an answer that was announced", async () => {
+    const port = await serve((_request, response) => {
+      response.writeProcessing();
+      response.writeEarlyHints({ link: "</style.css>; rel=preload" }, () => response.end("done"));
+    });
+    const { send } = openOutgoing(local);
+
+    assert.equal((await send({ method: "GET", url: `http://127.0.0.1:${port}/` })).text, "done");
+  });
+
   it("gives up a name that is not found in time", async () => {
     const { send } = openOutgoing(local, { timeoutMs: 50, lookUp: () => new Promise(() => undefined) });
     await assertFails(send({ method: "GET", url: "http://git.example.com/" }), "late", /did not answer/);
