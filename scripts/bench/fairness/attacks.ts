@@ -154,7 +154,7 @@ export const attacks = {
     },
   },
 
-  /** Builds of which 20 receivers are told that are down, hang, answer a byte a second, or 429. */
+  /** Builds of which 20 receivers are told: down, hanging, closing, or with a byte a second, 429, 500 or a redirect. */
   receivers: {
     title: "failing receivers",
     hasReceivers: true,

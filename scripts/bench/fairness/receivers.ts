@@ -22,8 +22,12 @@ const behaviours: Record<string, (response: ServerResponse) => void> = {
     }
   },
   limited: (response) => response.writeHead(429, { "Retry-After": "2" }).end(),
+  broken: (response) => response.writeHead(500).end(),
+  closing: (response) => response.destroy(),
+  redirecting: (response) => response.writeHead(301, { Location: "/hanging" }).end(),
 };
-const bad = ["hanging", "slow", "limited", "down"];
+/** Nobody listens at the address of `down`. */
+const bad = ["down", "hanging", "slow", "limited", "broken", "closing", "redirecting"];
 /** As many as an organization may have. */
 const badServices = 20;
 
