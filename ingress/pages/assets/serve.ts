@@ -59,6 +59,17 @@ const styles = [
   "home.css",
 ];
 
+/** The parts of log.js. Each imports what it takes from others. */
+const logParts = [
+  "page.js",
+  "more-lines.js",
+  "named-lines.js",
+  "search.js",
+  "choices.js",
+  "keys.js",
+  "open.js",
+];
+
 /** Of the dot on the icon of a tab, readable on light and dark. */
 const dots: Record<Exclude<Tone, "other">, string> = {
   runs: "#3b7cf0",
@@ -78,10 +89,19 @@ const files = Object.fromEntries(
 function bytesOf(name: Asset): Buffer<ArrayBuffer> {
   const read = (path: string) => readFileSync(join(folder, path));
   if (name === "style.css") return Buffer.concat(styles.map((part) => read(`styles/${part}`)));
+  if (name === "log.js") return Buffer.from(logParts.map((part) => joinable(read(`log/${part}`))).join(""));
   const [, tone] = /^icon-(\w+)\.svg$/.exec(name) ?? [];
   if (!tone) return read(name);
   const dot = `<circle cx="23" cy="23" r="9" fill="${dots[tone as keyof typeof dots]}"/></svg>`;
   return Buffer.from(read("icon.svg").toString().replace("</svg>", dot));
+}
+
+/** A module without what one file does not need: imports of other parts, and exports. */
+function joinable(part: Buffer): string {
+  return part
+    .toString()
+    .replace(/^import [^;]+;\n/gm, "")
+    .replace(/^export /gm, "");
 }
 
 /** The icon of the tab of a page about something in this state. */

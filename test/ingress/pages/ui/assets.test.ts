@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { Script } from "node:vm";
 import { avatarPath } from "../../../../shared/accounts/avatar.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { request } from "../../../helpers/http.ts";
@@ -24,6 +25,15 @@ describeWorldOn(sqlite, "files of the pages", startWorld, (world) => {
     }
     assert.match((await file("/assets/style.css")).headers.get("content-type") ?? "", /^text\/css/);
     assert.equal((await file("/assets/icon.svg")).headers.get("content-type"), "image/svg+xml");
+  });
+
+  it("join the parts of the script of logs", async () => {
+    const { status, text } = await file("/assets/log.js");
+
+    assert.equal(status, 200);
+    assert.doesNotThrow(() => new Script(text), "each name is there once");
+    assert.doesNotMatch(text, /^(import|export) /m);
+    assert.equal((await file("/assets/log/open.js")).status, 404);
   });
 
   it("exclude other files of the disk and names of object properties", async () => {
