@@ -30,6 +30,8 @@ export interface LineContext {
   needle: string;
   /** The time of the first line, in milliseconds since 1970. */
   startedAt: number | undefined;
+  /** The agent sends no times. */
+  isByArrival: boolean;
   /** Durations of groups in words, by the number of their header. */
   durations: Map<number, string>;
 }
@@ -162,7 +164,9 @@ function LineLink({ number, context: { attempt, kept } }: { number: number; cont
 }
 
 /** The time of day, in UTC, and since the log began: styles choose. */
-function LineTime({ line: { time }, context: { startedAt } }: { line: LogLine; context: LineContext }) {
+function LineTime({ line, context }: { line: LogLine; context: LineContext }) {
+  const { startedAt, isByArrival } = context;
+  const time = isByArrival ? line.arrivedAt : line.time;
   const date = time === undefined ? undefined : new Date(time);
   if (time === undefined || !date || Number.isNaN(date.getTime())) return null;
   const since = startedAt === undefined ? undefined : inMinutes(time - startedAt);

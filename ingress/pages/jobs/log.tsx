@@ -18,7 +18,8 @@ export function Log({ loaded: { readable, job, attempt }, view, request }: LogPr
   const { log, isOpen } = readable;
   const { lines, start, end, isLast } = view.page;
   const path = jobPath(request, job.id);
-  const kept: Record<string, string> = view.found ? { find: view.found.needle } : {};
+  const { times } = view;
+  const kept = { ...(view.found && { find: view.found.needle }), ...(times && { times }) };
   const address = (place: Record<string, string>) =>
     `${path}?${new URLSearchParams({ ...place, attempt: String(attempt), ...kept })}`;
   const earlier = start > 0 ? address({ before: String(start) }) : undefined;
@@ -36,7 +37,14 @@ export function Log({ loaded: { readable, job, attempt }, view, request }: LogPr
       data-opens-at={opened}
     >
       {!log.evictedAt && (
-        <Tools view={view} size={log.size} isOpen={isOpen} durations={durations} address={address} />
+        <Tools
+          view={view}
+          size={log.size}
+          isOpen={isOpen}
+          durations={durations}
+          address={address}
+          place={placeOf(request)}
+        />
       )}
       <div class="log-body">
         <div class="log-lines">
@@ -53,6 +61,7 @@ export function Log({ loaded: { readable, job, attempt }, view, request }: LogPr
             kept={kept}
             needle={view.found?.needle ?? ""}
             startedAt={view.outline.firstTime}
+            isByArrival={view.outline.isByArrival}
             durations={durations}
           />
           {log.evictedAt ? (
@@ -67,6 +76,11 @@ export function Log({ loaded: { readable, job, attempt }, view, request }: LogPr
       </div>
     </section>
   );
+}
+
+/** The parameters that choose lines: to show their times keeps them. */
+function placeOf({ event }: MemberRequest): [string, string][] {
+  return [...event.url.searchParams].filter(([name]) => ["line", "from", "before", "end"].includes(name));
 }
 
 /** The address of the log as the job wrote it. */

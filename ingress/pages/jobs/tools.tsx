@@ -9,21 +9,19 @@ interface ToolsProps {
   durations: Map<number, string>;
   /** Makes addresses of this log. */
   address: (place: Record<string, string>) => string;
+  /** Parameters of the present address that choose lines. */
+  place: [string, string][];
 }
 
 /** The row above a log: it stays on top, and all of it but Follow works without scripts. */
 export function Tools(props: ToolsProps) {
-  const { view, isOpen, address } = props;
+  const { view, isOpen } = props;
   const { found } = view;
-  const parameters = new URL(address({}), "http://local").searchParams;
-  parameters.delete("find");
   return (
     <div class="log-tools" id="log-tools">
       {/* biome-ignore lint/a11y/useSemanticElements: browsers of 2024 have no search element */}
       <form role="search" method="get">
-        {[...parameters].map(([name, value]) => (
-          <input key={name} type="hidden" name={name} value={value} />
-        ))}
+        <Kept {...props} but="find" />
         <input
           type="search"
           id="find"
@@ -44,18 +42,47 @@ export function Tools(props: ToolsProps) {
         <input type="checkbox" id="follow" autocomplete="off" defaultChecked={isOpen} disabled={!isOpen} />{" "}
         Follow
       </label>
-      <label>
-        Times{" "}
-        <select id="times" autocomplete="off">
-          <option value="">off</option>
-          <option value="since">since the start</option>
-          <option value="clock">of day, UTC</option>
-        </select>
-      </label>
+      <Times {...props} />
       <label>
         <input type="checkbox" id="wrap" autocomplete="off" defaultChecked /> Wrap
       </label>
     </div>
+  );
+}
+
+/** The rest of the address, for a form that changes one parameter. */
+function Kept({ address, but }: Pick<ToolsProps, "address"> & { but: "find" | "times" }) {
+  return [...new URL(address({}), "http://local").searchParams]
+    .filter(([name]) => name !== but)
+    .map(([name, value]) => <input key={name} type="hidden" name={name} value={value} />);
+}
+
+const times = { "": "off", since: "since the start", clock: "of day, UTC" };
+
+/** Shows times at once, by style. The button puts the choice into the address, which a script does by itself. */
+function Times({ view, address, place }: ToolsProps) {
+  return (
+    <form class="times" method="get">
+      <Kept address={address} but="times" />
+      {place.map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      <label title={view.outline.isByArrival ? "Times of arrival: the agent sends none" : undefined}>
+        Times{" "}
+        <select id="times" name="times" autocomplete="off">
+          {Object.entries(times).map(([value, text]) => (
+            <option key={value} value={value} selected={value === (view.times ?? "")}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
+      <noscript>
+        <button type="submit" class="secondary">
+          Keep
+        </button>
+      </noscript>
+    </form>
   );
 }
 

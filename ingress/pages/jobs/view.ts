@@ -28,7 +28,11 @@ export interface LogView {
   /** The lines that the address names, or the one at which the page opens. */
   named: LineRange | undefined;
   found: Found | undefined;
+  times: ShownTimes | undefined;
 }
+
+/** Times before lines: since the first one, or of the day. */
+export type ShownTimes = "since" | "clock";
 
 /** The result of a search. */
 export interface Found {
@@ -59,7 +63,7 @@ export async function loadView(
   const outline = await readOutline(db, readable, { maxBytes });
   const given = rangeOf(query);
   const found = await search(loaded, { db, needle: query.get("find") ?? "", near: given?.first });
-  const known = { outline, found };
+  const known = { outline, found, times: timesOf(query) };
 
   const [from, before] = [numberOf(query, "from"), numberOf(query, "before")];
   if (!given && from !== undefined)
@@ -104,6 +108,11 @@ async function openingLine(
 
 function isLastAttempt({ job, attempt }: LoadedJob): boolean {
   return attempt === job.attempt;
+}
+
+function timesOf(query: URLSearchParams): ShownTimes | undefined {
+  const times = query.get("times");
+  return times === "since" || times === "clock" ? times : undefined;
 }
 
 function rangeOfLine(line: number | undefined): LineRange | undefined {

@@ -124,14 +124,16 @@ export async function listRanges(
     .limit(limit);
 }
 
-/** The bodies of chunks by their sequence. Evicted ones are missing. */
-export async function loadBodies(db: Db, key: LogKey, sequences: number[]): Promise<Map<number, Buffer>> {
+export type ChunkBody = Pick<LogChunk, "body" | "arrivedAt">;
+
+/** The bodies of chunks by their sequence, and what is stored after them. Evicted ones are missing. */
+export async function loadBodies(db: Db, key: LogKey, sequences: number[]): Promise<Map<number, ChunkBody>> {
   const { jobLogChunks: table } = db.tables;
   const rows = await db
-    .select({ sequence: table.sequence, body: table.body })
+    .select({ sequence: table.sequence, body: table.body, arrivedAt: table.arrivedAt })
     .from(table)
     .where(and(isOfLog(table, key), inArray(table.sequence, sequences)));
-  return new Map(rows.map(({ sequence, body }) => [sequence, body]));
+  return new Map(rows.map(({ sequence, ...rest }) => [sequence, rest]));
 }
 
 /** Goes back a number of chunks from a byte. Returns the start of the chunk; undefined if the log has fewer. */

@@ -12,6 +12,8 @@ export interface RawLine {
   /** Bytes are missing at its end. */
   isCut: boolean;
   isRemark: boolean;
+  /** The arrival of its first byte, in milliseconds since 1970. */
+  arrivedAt?: number | undefined;
 }
 
 /** Of a longer line the rest is not shown. */
@@ -26,6 +28,7 @@ export class LineSplitter {
   #end = 0;
   #bytes: Buffer = Buffer.alloc(0);
   #isCut = false;
+  #arrivedAt: number | undefined;
 
   /** The start of the line that is not complete yet. */
   get start(): number {
@@ -37,7 +40,7 @@ export class LineSplitter {
     this.#end = start;
   }
 
-  *add({ start, bytes, isRemark }: LogPiece): Generator<RawLine> {
+  *add({ start, bytes, isRemark, arrivedAt }: LogPiece): Generator<RawLine> {
     if (isRemark) {
       yield* this.flush();
       yield { start, end: start, bytes, isComplete: true, isCut: false, isRemark: true };
@@ -46,6 +49,7 @@ export class LineSplitter {
     if (start !== this.#end) this.#start = start; // after a gap
     this.#end = start;
     for (let from = 0; from < bytes.length; ) {
+      if (this.#end === this.#start) this.#arrivedAt = arrivedAt;
       const found = bytes.indexOf(lineFeed, from);
       const end = found === -1 ? bytes.length : found;
       this.#append(bytes.subarray(from, end));
@@ -60,7 +64,7 @@ export class LineSplitter {
   }
 
   #take(isComplete: boolean): RawLine {
-    const line = { start: this.#start, end: this.#end, bytes: this.#bytes };
+    const line = { start: this.#start, end: this.#end, bytes: this.#bytes, arrivedAt: this.#arrivedAt };
     const isCut = this.#isCut;
     this.#start = this.#end;
     this.#bytes = Buffer.alloc(0);

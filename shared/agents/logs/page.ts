@@ -170,7 +170,7 @@ async function openPage(db: Db, readable: ReadableLog, from: number) {
   if (piece && piece.start < from - contextBytes && !piece.isRemark) {
     const skipped = piece.bytes.subarray(0, from - contextBytes - piece.start);
     number += countLineFeeds(skipped);
-    piece = { start: piece.start + skipped.length, bytes: piece.bytes.subarray(skipped.length) };
+    piece = { ...piece, start: piece.start + skipped.length, bytes: piece.bytes.subarray(skipped.length) };
   }
   const context = new LineSplitter(piece?.start ?? 0);
   const addContext = async (added: LogPiece) => {
@@ -185,7 +185,7 @@ async function openPage(db: Db, readable: ReadableLog, from: number) {
   }
   if (piece && piece.start < from && !piece.isRemark) {
     await addContext({ start: piece.start, bytes: piece.bytes.subarray(0, from - piece.start) });
-    piece = { start: from, bytes: piece.bytes.subarray(from - piece.start) };
+    piece = { ...piece, start: from, bytes: piece.bytes.subarray(from - piece.start) };
   }
   for (const raw of context.flush()) await write({ raw, number });
   parser.beginPage();

@@ -14,8 +14,10 @@ export interface LogLine {
   number: number | undefined;
   start: number;
   end: number;
-  /** Milliseconds since 1970. */
+  /** As the agent says, in milliseconds since 1970. */
   time: number | undefined;
+  /** The arrival of its first byte, in milliseconds since 1970. */
+  arrivedAt: number | undefined;
   texts: LogText[];
   /** The line begins a group. */
   group: LogGroup | undefined;
@@ -135,7 +137,7 @@ function applyTo(screen: Screen, control: Control): void {
 }
 
 function toLine(row: Row, hasGroups: boolean): LogLine {
-  const { number, start, end, time, isComplete, isCut, isRemark } = row;
+  const { number, start, end, time, arrivedAt, isComplete, isCut, isRemark } = row;
   const texts = row.texts();
   const plain = texts.map(({ text }) => text).join("");
   const [first] = texts;
@@ -146,6 +148,7 @@ function toLine(row: Row, hasGroups: boolean): LogLine {
     start,
     end,
     time,
+    arrivedAt,
     isComplete,
     isCut,
     texts: texts.filter(({ text }) => text !== ""),

@@ -2,7 +2,13 @@ import { Buffer } from "node:buffer";
 import type { Db } from "../../db/database.ts";
 import { openLoopPauses } from "../../process/loop-pauses.ts";
 import { exactSize } from "../../refusal.ts";
-import { type ChunkSpan, findStartOfChunkWith, listChunks, loadBodies } from "./chunk-store.ts";
+import {
+  type ChunkBody,
+  type ChunkSpan,
+  findStartOfChunkWith,
+  listChunks,
+  loadBodies,
+} from "./chunk-store.ts";
 import { openInflater } from "./codec.ts";
 import type { JobLog } from "./store.ts";
 
@@ -17,6 +23,8 @@ export interface LogPiece {
   /** The offset of its first byte in the log. */
   start: number;
   bytes: Buffer;
+  /** Milliseconds since 1970. */
+  arrivedAt?: number | undefined;
   /** A remark of ours between two bytes of the log. */
   isRemark?: true;
 }
@@ -61,7 +69,8 @@ export async function* readLog(
           position = chunk.start;
         }
         const bytes = await inflate(index);
-        yield { start: position, bytes: cut(bytes, position - chunk.start) };
+        const arrivedAt = chunk.arrivedAt?.getTime();
+        yield { start: position, bytes: cut(bytes, position - chunk.start), arrivedAt };
         position = chunk.start + chunk.size;
       }
       if (loaded.length < together.length) return; // the log is being deleted
@@ -107,12 +116,10 @@ async function loadChunks(db: Db, log: JobLog, chunks: ChunkSpan[]) {
     log,
     chunks.map(({ sequence }) => sequence),
   );
-  const loaded = chunks.map((chunk) => ({ ...chunk, body: bodies.get(chunk.sequence) ?? missing }));
-  const end = loaded.findIndex(({ body }) => body === missing);
-  return end === -1 ? loaded : loaded.slice(0, end);
+  const end = chunks.findIndex(({ sequence }) => !bodies.has(sequence));
+  const found = end === -1 ? chunks : chunks.slice(0, end);
+  return found.map((chunk) => ({ ...chunk, ...(bodies.get(chunk.sequence) as ChunkBody) }));
 }
-
-const missing = Buffer.alloc(0);
 
 /** A slice keeps all of its buffer in memory, so a short one is copied. */
 function cut(bytes: Buffer, start: number): Buffer {

@@ -35,6 +35,7 @@ export class Row {
   readonly start: number;
   readonly number: number | undefined;
   readonly isRemark: boolean;
+  readonly arrivedAt: number | undefined;
   /** Changed since the page began. */
   isShown = false;
   end = 0;
@@ -49,10 +50,11 @@ export class Row {
   #cost = 0;
   #linkBytes = 0;
 
-  constructor({ start, isRemark }: RawLine, number: number | undefined) {
+  constructor({ start, isRemark, arrivedAt }: RawLine, number: number | undefined) {
     this.start = start;
     this.number = number;
     this.isRemark = isRemark;
+    this.arrivedAt = arrivedAt;
   }
 
   /** About its characters in memory. */

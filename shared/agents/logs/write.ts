@@ -16,7 +16,7 @@ import { type JobLog, type LogKey, listLogs, lockJobs, nameOf, putLogs } from ".
 export type Outcome = "acknowledged" | "ended" | Range;
 
 /** The bytes of a chunk's row beside its body, about. */
-export const rowBytes = 100;
+export const rowBytes = 108;
 /** A job may send single bytes. */
 const sparedBytes = 1024 * 1024;
 const maxKnownRanges = 10_000;
@@ -104,6 +104,7 @@ async function writeChunks(
       size,
       lines,
       body,
+      arrivedAt: tx.now,
     })),
   );
   return { outcomes: chunks.map((chunk) => outcomes.get(chunk) ?? "ended"), logs };

@@ -44,7 +44,8 @@ export async function writeLastLine(
       evictedAt: null,
     },
   ]);
-  await insertChunks(tx, [{ jobId, attempt, sequence: sequenceAt(start), start, size, lines, body }]);
+  const sequence = sequenceAt(start);
+  await insertChunks(tx, [{ jobId, attempt, sequence, start, size, lines, body, arrivedAt: tx.now }]);
   if (log?.isCounted)
     await addToTotals(tx, tx.tables.logTotals, hourOf(log.createdAt), [
       { organizationId, bytes: body.length + rowBytes },

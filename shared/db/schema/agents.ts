@@ -181,6 +181,8 @@ export function defineAgentsTables(
       lines: integer().notNull().default(0),
       /** Gzip. */
       body: bytes().notNull(),
+      /** Lines of agents that send no times have this one. Null: stored before it was kept. */
+      arrivedAt: time("arrived_at"),
     },
     (t) => [
       primaryKey({ columns: [t.jobId, t.attempt, t.sequence] }),

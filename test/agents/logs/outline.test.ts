@@ -48,6 +48,23 @@ describe("the outline of a log", () => {
     }
   });
 
+  it("takes the times of arrivals while the agent sends none", () => {
+    const made = new LogScan("");
+    made.add(Buffer.from("--- One\na\n--- Tw"), 1000);
+    made.add(Buffer.from("o\nb\n"), 3000);
+    assert.deepEqual(
+      [made.groups.map(({ time }) => time), made.firstTime, made.lastTime, made.isByArrival],
+      [[1000, 1000], 1000, 3000, true],
+    );
+
+    made.add(Buffer.from(`${at(1)}--- Three\nc\n`), 5000);
+    assert.deepEqual(
+      [made.groups.map(({ time }) => time), made.firstTime, made.isByArrival],
+      [[undefined, undefined, 1_700_000_001_000], 1_700_000_001_000, false],
+      "two clocks are not mixed",
+    );
+  });
+
   it("knows red in all its forms, until it ends", () => {
     const reds = (text: string) => scan(text).reds;
     for (const color of ["31", "91", "1;31", "0;31", "38;5;1", "38;5;196", "38;2;200;10;10", "4;38:5:9"])

@@ -40,6 +40,30 @@ describeWorld("the pages of a log", openApi, (api) => {
     lines.map(({ number, texts }) => `${number} ${texts.map(({ text }) => text).join("")}`);
   const numbered = (amount: number) => Array.from({ length: amount }, (_, index) => `line ${index + 1}\n`);
 
+  it("have of each line the time at which its first byte arrived", async () => {
+    const { send, from, ofLine, before } = await logged("");
+    const { clock, services } = api.world;
+    const begun = clock.now().getTime();
+    const pieces = ["one\ntw", "o\nthr", "ee\nfour\n"];
+    let start = 0;
+    for (const [index, piece] of pieces.entries()) {
+      await send(index + 1, start, piece);
+      start += piece.length;
+      clock.advance(60_000);
+    }
+    const minutes = ({ lines }: LogPage) =>
+      lines.map(({ arrivedAt }) => arrivedAt && Math.floor((arrivedAt - begun) / 60_000));
+
+    assert.deepEqual(minutes(await from(0)), [0, 0, 1, 2]);
+    assert.deepEqual(minutes(await from("one\n".length)), [0, 1, 2], "a page that begins within a chunk");
+    assert.deepEqual(minutes(await ofLine(4)).slice(-1), [2]);
+    assert.deepEqual(minutes(await before("one\ntwo\n".length)), [0, 0]);
+
+    const { jobLogChunks } = services.db.tables;
+    await services.db.transaction((tx) => tx.update(jobLogChunks).set({ arrivedAt: null }));
+    assert.deepEqual(minutes(await from(0)), [undefined, undefined, undefined, undefined], "stored before");
+  });
+
   it("have each line once, with its number, forwards and backwards", async () => {
     const lines = numbered(20_000);
     const expected = lines.map((line, index) => `${index + 1} ${line.trim()}`);

@@ -19,7 +19,7 @@ describeWorldOn(sqlite, "a log of single bytes", openApi, (api) => {
     const bodies = { x: bodyOf("x"), "\n": bodyOf("\n") };
     const chunks = Array.from({ length: size }, (_, index) => {
       const byte = byteAt(index) as keyof typeof bodies;
-      const place = { jobId, attempt: 1, sequence: index, start: index, size: 1 };
+      const place = { jobId, attempt: 1, sequence: index, start: index, size: 1, arrivedAt: null };
       return { ...place, lines: byte === "\n" ? 1 : 0, body: bodies[byte] };
     });
     await db.transaction((tx) => tx.insertMany(tx.tables.jobLogChunks, chunks));

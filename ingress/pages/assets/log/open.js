@@ -1,5 +1,5 @@
 // Opens the log at its place, and listens.
-import { choose, remember } from "./choices.js";
+import { addTimes, choose, remember } from "./choices.js";
 import { handleKey } from "./keys.js";
 import { handleScroll, loadNear, takeNew } from "./more-lines.js";
 import { goToLine, goToTick, openGroup, scrollToLine } from "./named-lines.js";
@@ -64,5 +64,6 @@ if (log) {
   // Before those that all pages have.
   addEventListener("keydown", handleKey, { capture: true });
   addEventListener("change", remember);
+  log.addEventListener("formdata", addTimes);
   open();
 }

@@ -75,13 +75,13 @@ async function advance(db: Db, readable: ReadableLog, progress: Progress, maxByt
   const stopAt = progress.end + maxBytes;
   let chunks = 0;
   progress.isWhole = false;
-  for await (const { start, bytes, isRemark } of readLog(db, readable, { from: progress.end })) {
+  for await (const { start, bytes, isRemark, arrivedAt } of readLog(db, readable, { from: progress.end })) {
     if (isRemark) continue;
     const rest = bytes.subarray(Math.max(0, progress.end - start));
     for (let from = 0; from < rest.length; from += scannedAtOnce) {
       const part = rest.subarray(from, from + scannedAtOnce);
       await slice(part.length);
-      progress.scan.add(part);
+      progress.scan.add(part, arrivedAt);
     }
     progress.end = start + bytes.length;
     if (progress.end < log.size && (progress.end >= stopAt || ++chunks >= maxChunks)) return;

@@ -29,6 +29,8 @@ export interface Outline {
   /** The times of the first and the last line that have one, in milliseconds since 1970. */
   firstTime: number | undefined;
   lastTime: number | undefined;
+  /** The agent sends no times: all are those of arrivals. */
+  isByArrival: boolean;
   /** Lines that were read. */
   lines: number;
 }
@@ -45,12 +47,14 @@ export class LogScan implements Outline {
   hasMoreHits = false;
   firstTime: number | undefined;
   lastTime: number | undefined;
+  isByArrival = true;
   failedAt: number | undefined;
   lastGroup: number | undefined;
   lines: number;
   readonly #reader = new PlainReader();
   readonly #needle: string;
   #rest: Buffer = Buffer.alloc(0);
+  #restArrivedAt: number | undefined;
   #wasRed = false;
   #hasRedGroup = false;
 
@@ -63,34 +67,46 @@ export class LogScan implements Outline {
     this.lines = lines;
   }
 
-  /** Adds the next bytes of the log. */
-  add(piece: Buffer): void {
+  /**
+   * Adds the next bytes of the log.
+   * @param arrivedAt milliseconds since 1970
+   */
+  add(piece: Buffer, arrivedAt?: number): void {
     const end = piece.lastIndexOf(lineFeed);
-    if (end === -1) this.#keep(piece);
+    if (end === -1) this.#keep(piece, arrivedAt);
     else {
       const whole = Buffer.concat([this.#rest, piece.subarray(0, end)]).toString("utf8");
+      let begunAt = this.#rest.length > 0 ? this.#restArrivedAt : arrivedAt;
       this.#rest = Buffer.alloc(0);
-      for (const line of whole.split("\n")) this.#addLine(line);
-      this.#keep(piece.subarray(end + 1));
+      for (const line of whole.split("\n")) {
+        this.#addLine(line, begunAt);
+        begunAt = arrivedAt;
+      }
+      this.#keep(piece.subarray(end + 1), arrivedAt);
     }
   }
 
   /** The last line has no line feed. */
   end(): void {
-    if (this.#rest.length > 0) this.#addLine(this.#rest.toString("utf8"));
+    if (this.#rest.length > 0) this.#addLine(this.#rest.toString("utf8"), this.#restArrivedAt);
     this.#rest = Buffer.alloc(0);
   }
 
-  #keep(bytes: Buffer): void {
+  #keep(bytes: Buffer, arrivedAt: number | undefined): void {
+    if (this.#rest.length === 0) this.#restArrivedAt = arrivedAt;
     const room = maxLineBytes - this.#rest.length;
     if (room > 0 && bytes.length > 0) this.#rest = Buffer.concat([this.#rest, bytes.subarray(0, room)]);
   }
 
-  #addLine(line: string): void {
+  #addLine(line: string, arrivedAt: number | undefined): void {
     const number = ++this.lines;
-    const { text, time, isRed } = this.#reader.read(
-      line.length > maxLineBytes ? line.slice(0, maxLineBytes) : line,
-    );
+    const {
+      text,
+      time: sent,
+      isRed,
+    } = this.#reader.read(line.length > maxLineBytes ? line.slice(0, maxLineBytes) : line);
+    if (sent !== undefined && this.isByArrival) this.#forgetArrivals();
+    const time = this.isByArrival ? arrivedAt : sent;
     this.firstTime ??= time;
     this.lastTime = time ?? this.lastTime;
     const title = headerOf(text)?.title;
@@ -100,6 +116,13 @@ export class LogScan implements Outline {
     if (this.#needle === "" || opensPrevious(text) || !contains(text.toLowerCase(), this.#needle)) return;
     if (this.hits.length < max.hits) this.hits.push(number);
     else this.hasMoreHits = true;
+  }
+
+  /** The clock of the agent may be another one. */
+  #forgetArrivals(): void {
+    this.isByArrival = false;
+    this.firstTime = this.lastTime = undefined;
+    for (const group of this.groups) group.time = undefined;
   }
 
   #addGroup({ title, ...group }: OutlineGroup): void {

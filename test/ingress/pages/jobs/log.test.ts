@@ -141,6 +141,42 @@ describeWorld("the log of a job, without scripts", startQueuePages, (pages) => {
     assert.match(html, /<rect class="red"[^>]* data-line="4"/);
   });
 
+  it("shows times of arrival if the agent sends none", async () => {
+    const made = await newJob(pages.services, pages.acme);
+    const job = await leaseJob(pages.services, made);
+    await job.send(1, 0, "--- One\na\n");
+    pages.clock.advance(65_000);
+    await job.send(2, 10, "--- Two\nb\n");
+    await job.finish();
+    const times = (html: string) =>
+      [...html.matchAll(/<time data-since="([^"]+)">/g)].map(([, since]) => since);
+
+    const html = await open(made.page);
+    assert.deepEqual(times(html), ["0:00", "0:00", "1:05", "1:05"]);
+    assert.match(html, /title="Times of arrival[^"]*">Times/);
+    assert.match(html, /"title">One<\/span><span class="quiet">1 min 5 s/);
+
+    const old = await newJob(pages.services, pages.acme);
+    await (await leaseJob(pages.services, old)).log("--- One\na\n");
+    const { jobLogChunks } = pages.services.db.tables;
+    await pages.services.db.transaction((tx) =>
+      tx.update(jobLogChunks).set({ arrivedAt: null }).where(eq(jobLogChunks.jobId, old.id)),
+    );
+    assert.deepEqual(times(await open(old.page)), [], "stored before arrivals were");
+  });
+
+  it("keeps in all links to lines how times are shown", async () => {
+    const path = await logged("line\n".repeat(20_000));
+    const html = await open(path, "line=13351&attempt=1&times=clock");
+
+    assert.match(html, /<option value="clock" selected>/);
+    assert.match(html, /href="\?line=13351&amp;attempt=1&amp;times=clock#L13351"/);
+    assert.match(hrefOf(html, /<a href="([^"]*)">Earlier</), /times=clock/);
+    const form = /<form class="times".*?<\/form>/s.exec(html)?.[0] ?? "";
+    assert.match(form, /name="attempt" value="1".*name="line" value="13351".*<noscript><button/s);
+    assert.doesNotMatch(await open(path, "times=x"), /times=x/);
+  });
+
   it("shows the command as it was written, and the jobs of the build, failed ones first", async () => {
     const { services, actor, acme, paths } = pages;
     const command = "set -e\nmake test\nmake lint";

@@ -104,6 +104,27 @@ describeInBrowser("reading a log of 20,000 lines", startPages, (pages) => {
     assert.ok(await isInView(13_350));
   });
 
+  it("shows times of arrival on request, and says so in its links", async () => {
+    await page.goto(`${path}?line=${failing}&attempt=1`);
+    const time = page.locator(`#L${failing} time`);
+    assert.ok(!(await time.isVisible()));
+
+    await page.getByLabel("Times").selectOption("clock");
+    assert.match(await time.innerText(), /^\d\d:\d\d:\d\d$/);
+    assert.match(page.url(), /times=clock/);
+    await page.locator("#L13353 > a").click();
+    assert.match(page.url(), /\?line=13353&attempt=1&times=clock#L13353$/);
+    await page.evaluate(() => localStorage.clear());
+    await page.reload();
+    assert.ok(await time.isVisible(), "without the choice of this browser");
+    await page.getByRole("searchbox", { name: "Search in the whole log" }).fill("line 1335");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/find=line\+1335&times=clock|times=clock.*find=line/);
+
+    await page.getByLabel("Times").selectOption("");
+    assert.doesNotMatch(page.url(), /times/);
+  });
+
   it("is searched by keys", async () => {
     await page.goto(path);
     await page.keyboard.press("/");

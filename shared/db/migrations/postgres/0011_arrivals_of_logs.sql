@@ -1,0 +1,1 @@
+ALTER TABLE "job_log_chunks" ADD COLUMN "arrived_at" timestamp (3) with time zone;

@@ -1,0 +1,1 @@
+ALTER TABLE `job_log_chunks` ADD `arrived_at` integer;
