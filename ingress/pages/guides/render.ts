@@ -53,9 +53,12 @@ export function findGuide(name: GuideName): Guide {
   return guide;
 }
 
+/** Marks the generated part of a page. */
+const comment = /^<!--.*-->$/gm;
+
 /** @param file where the page is in the tree: its links begin there */
 export function renderGuide(text: string, file: string): Guide {
-  const tokens = markdown.parse(text, {});
+  const tokens = markdown.parse(text.replaceAll(comment, ""), {});
   const sections: Guide["sections"] = [];
   const ids = new Set<string>();
   for (const [at, token] of tokens.entries()) {

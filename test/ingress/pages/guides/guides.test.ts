@@ -115,6 +115,10 @@ describe("a guide", () => {
     ]);
   });
 
+  it("leaves out comments", () => {
+    for (const name of names) assert.doesNotMatch(findGuide(name).html, /&lt;!--/, name);
+  });
+
   it("shows HTML as text, and drops links to files of the tree", () => {
     const { html } = renderGuide(
       "# A <b>\n\n[why](../decisions/x.md) <script>x</script> [js](javascript:x)",
