@@ -79,9 +79,8 @@ export function createApp(
 
   const limitMisuse = (event: H3Event) => limitTokenHolder(services, event);
   restRoute(app, patterns.apiRoot, { GET: apiRoot(services) }, limitMisuse);
-  for (const [path, handlers] of operationRoutes(authenticate, bodies.rest, ofRest))
-    restRoute(app, path, handlers, limitMisuse);
-  for (const [path, handlers] of missingOperations) restRoute(app, path, handlers, limitMisuse);
+  const restRoutes = [...operationRoutes(authenticate, bodies.rest, ofRest), ...missingOperations];
+  for (const [path, handlers] of mergeRoutes(restRoutes)) restRoute(app, path, handlers, limitMisuse);
   refuseGraphql(app);
 
   const routes: Route[] = [

@@ -1,4 +1,5 @@
 import { defineHandler, type H3, HTTPResponse } from "h3";
+import { patterns } from "../../shared/paths.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { jsonType } from "../http/respond.ts";
 import type { Method, Route } from "../http/routing.ts";
@@ -16,12 +17,6 @@ const missing: Record<string, string[]> = {
   "cluster maintainers": [`${cluster}/maintainers`, `${cluster}/maintainers/:maintainer`],
   "invitations in its API": [`${organization}/invitations`, `${organization}/invitations/:invitation`],
   "network ranges": [`${cluster}/network_ranges`],
-  "notification services": [
-    `${organization}/services`,
-    `${organization}/services/:service`,
-    `${organization}/services/:service/enable`,
-    `${organization}/services/:service/disable`,
-  ],
   "package registries": ["/v2/packages/organizations/:org/**"],
   "such pipeline settings of an organization": [`${organization}/pipeline-settings/:setting`],
   "pipeline templates": [
@@ -45,9 +40,22 @@ const missing: Record<string, string[]> = {
   "test suites": ["/v2/analytics/organizations/:org/**"],
 };
 
+/** Operations on resources that this server has. */
+const missingChanges: [name: string, methods: Method[], paths: string[]][] = [
+  ["changes of members in its API", ["PATCH", "DELETE"], [patterns.member]],
+  [
+    "such pipeline settings of an organization",
+    ["PUT"],
+    [patterns.hostedAgentsSsh, patterns.publicPipelines, patterns.buildExport],
+  ],
+];
+
 /** They answer with the sentence, so that nobody searches for a mistake of their own. */
-export const missingOperations: Route[] = Object.entries(missing).flatMap(([name, paths]) =>
-  paths.map((path) => missingRoute(path, `This server has no ${name}`)),
+export const missingOperations: Route[] = [
+  ...Object.entries(missing).map(([name, paths]) => [name, anyMethod, paths] as const),
+  ...missingChanges,
+].flatMap(([name, methods, paths]) =>
+  paths.map((path) => missingRoute(path, `This server has no ${name}`, methods)),
 );
 
 /** A route that answers 404 with a sentence. */

@@ -39,12 +39,23 @@ describeWorldOn(sqlite, "the operations that the hosted service documents", open
       }
       const url = `${api.world.url}${path.replace("{}", "acme").replaceAll("{}", "x")}`;
       const answer = await request(url, { method, headers: { Authorization: `Bearer ${api.adminToken}` } });
-      const isRefused =
-        answer.status === 405 || (answer.status === 404 && /^This server has no /.test(answer.body.message));
+      const isRefused = answer.status === 404 && /^This server has no /.test(answer.body.message);
       if (!isRefused) silent.push(`${method} ${path}: ${answer.status}`);
     }
     assert.deepEqual(silent, []);
-    assert.ok(servedCount >= 94, String(servedCount));
+    assert.ok(servedCount >= 114, String(servedCount));
+  });
+
+  it("leave other methods of their addresses refused with 405", async () => {
+    const url = `${api.world.url}/v2/organizations/acme`;
+    const headers = { Authorization: `Bearer ${api.adminToken}` };
+    for (const path of ["/services", "/members/x", "/pipeline-settings/build-export"]) {
+      const { status, body } = await request(url + path, { method: "POST", headers });
+      if (path !== "/services") assert.deepEqual([status, body.message], [405, "Method not allowed"], path);
+      assert.doesNotMatch(body.message, /has no notification services/);
+    }
+    const { status } = await request(`${url}/services`, { method: "PUT", headers });
+    assert.equal(status, 405);
   });
 
   it("answers GraphQL in the form of its errors", async () => {
