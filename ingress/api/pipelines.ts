@@ -50,6 +50,7 @@ import { type Call, type Operation, operation } from "../operations/operation.ts
 import { holderOf } from "./holder.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
 import { PipelineTexts } from "./json/pipelines.ts";
+import { readQuery } from "./query-reader.ts";
 
 const tag = "Pipelines";
 const reading = { tag, scope: "read_pipelines" as const };
@@ -78,6 +79,7 @@ export function pipelineOperations(services: Services): Operation[] {
           .meta({ default: false, description: "true lists archived pipelines, and no others" }),
       },
       success: { status: 200, schema: z.array(pipelineSchema), description: "A page of pipelines" },
+      refusals: { 422: ["Validation failed: …"] },
       run: async ({ event, caller }) => {
         const { organization } = caller;
         const page = readPage(event);
@@ -188,13 +190,14 @@ export function pipelineOperations(services: Services): Operation[] {
   ];
 }
 
-function readFilter({ url: { searchParams } }: H3Event, organizationId: string): PipelineFilter {
-  return {
+/** @throws Refusal 422 */
+function readFilter(event: H3Event, organizationId: string): PipelineFilter {
+  return readQuery(event, (query) => ({
     organizationId,
-    name: searchParams.get("name") ?? undefined,
-    repository: searchParams.get("repository") ?? undefined,
-    isArchived: searchParams.get("archived") === "true",
-  };
+    name: event.url.searchParams.get("name") ?? undefined,
+    repository: event.url.searchParams.get("repository") ?? undefined,
+    isArchived: query.boolean("archived") ?? false,
+  }));
 }
 
 function withSettings<Members>(members: Members, { provider_settings }: Record<string, unknown>) {

@@ -29,6 +29,8 @@ const otherJobStates = new Set([
   ...["pending", "limiting", "platform_limiting", "platform_limited", "reserved", "accepted"],
 ]);
 const maxMetaData = 10;
+/** Parameters with several values. */
+const lists = new Set(["state", "branch", "commit", "job_states", "meta_data"]);
 
 /** Reads the query. @throws Refusal 422 with all problems */
 export function readQuery<T>({ url }: H3Event, read: (query: QueryReader) => T): T {
@@ -47,9 +49,10 @@ export class QueryReader {
     this.#query = query;
   }
 
-  /** A filter that is ignored would answer too much. */
+  /** A filter that is ignored would answer too much: with brackets that of one value, too. */
   refuseOthers(names: ReadonlySet<string>): void {
-    const others = [...this.#query.keys()].filter((key) => !names.has(nameOf(key)));
+    const isKnown = (key: string) => names.has(key) || (names.has(nameOf(key)) && lists.has(nameOf(key)));
+    const others = [...this.#query.keys()].filter((key) => !isKnown(key));
     for (const name of new Set(others)) this.#refuse(name, `There is no filter ${excerpt(name)}`);
   }
 

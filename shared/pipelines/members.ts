@@ -74,10 +74,11 @@ function hasPassword(address: string): boolean {
 
 const visibilityError = "Visibility must be private: only members see pipelines here";
 
-const isEmpty = (given: unknown) => Object.keys(given ?? {}).length === 0 && given !== "";
+const isEmpty = (given: unknown) =>
+  given === null || (typeof given === "object" && Object.keys(given).length === 0);
 const noTeams = z
   .unknown()
-  .refine(isEmpty, "Teams must be empty: this server has no teams")
+  .refine((given) => given === undefined || isEmpty(given), "Teams must be empty: this server has no teams")
   .optional()
   .meta({ description: "Null or empty" });
 const noTemplate = z.null({ error: "This server has no pipeline templates" }).optional();

@@ -308,6 +308,8 @@ describeWorld("GET builds and pipelines", withSettings(openAcme, settings), (wor
         ["stat=failed", "There is no filter stat"],
         ["branches[]=x", "There is no filter branches[]"],
         ["stat=&source=webhook&stat=x", "There is no filter stat, There is no filter source"],
+        ["creator[]=x&created_from[0]=x", "There is no filter creator[], There is no filter created_from[0]"],
+        ["include_paused[]=false", "There is no filter include_paused[]"],
         ["meta_data=x", "Meta-data must be given as meta_data[key]=value"],
         ["meta_data[a]=%00", "Meta-data must be text without NUL"],
         ["creator=ada", "Creator must be the id of a user"],

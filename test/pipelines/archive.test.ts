@@ -27,6 +27,9 @@ describeWorld("pipelines that want no build", openTriggerApi, (api) => {
       assert.ok(body.archived_at);
       assert.equal((await slugsAt("/pipelines?per_page=100")).includes(slug), false);
       assert.ok((await slugsAt("/pipelines?archived=true")).includes(slug));
+      const refused = await api.send("GET", "/pipelines?archived=maybe");
+      assert.equal(refused.status, 422);
+      assert.equal(refused.body.message, "Validation failed: archived must be true or false");
     });
 
     it("stay as they are when archived again", async () => {

@@ -60,6 +60,7 @@ describeWorld("members of a pipeline for clients", openAgentApi, (api) => {
     assert.match(await refusalOf({ teams: { x: "read_only" } }), /Teams must be empty/);
     assert.match(await refusalOf({ teams: ["x"] }), /Teams must be empty/);
     assert.match(await refusalOf({ team_uuids: ["x"] }), /Teams must be empty/);
+    for (const teams of [5, true, "", "x"]) assert.match(await refusalOf({ teams }), /Teams must be empty/);
     assert.match(await refusalOf({ pipeline_template_uuid: "x" }), /This server has no pipeline templates/);
     const { slug } = await api.newPipeline({
       visibility: "private",
