@@ -7,7 +7,7 @@ import { State } from "../states/state.tsx";
 import { PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { useNow } from "../ui/rendering.ts";
-import { Table } from "../ui/tables.tsx";
+import { BuildName, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import type { LoadedAgents } from "./load.ts";
 
@@ -129,7 +129,7 @@ export function JobLink({ placed, org }: { placed: JobWithOwners | undefined; or
   const number = String(build.number);
   return (
     <a class="long" href={pathTo(patterns.jobPage, { org, slug: pipeline.slug, number, job: job.id })}>
-      {pipeline.name} #{build.number}
+      <BuildName pipeline={pipeline.name} number={build.number} />
       {job.label && `, ${job.label}`}
     </a>
   );

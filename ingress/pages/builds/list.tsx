@@ -2,6 +2,7 @@ import type { ListedBuild } from "../../../shared/builds/rows/build-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { State } from "../states/state.tsx";
+import { BuildName } from "../ui/tables.tsx";
 import { Time, Work } from "../ui/times.tsx";
 import { Commit } from "./commit.tsx";
 import { RequestName } from "./facts.tsx";
@@ -32,7 +33,11 @@ export function BuildList({
           </span>
           <span class="what">
             <a href={pathTo(patterns.buildPage, { org, slug: pipeline.slug, number: String(build.number) })}>
-              {namesPipeline ? `${pipeline.name} #${build.number}` : `#${build.number}`}
+              {namesPipeline ? (
+                <BuildName pipeline={pipeline.name} number={build.number} />
+              ) : (
+                `#${build.number}`
+              )}
             </a>
             <span class="message">
               {build.options?.pull_request && (

@@ -13,7 +13,7 @@ import { groupPath, groupsPath } from "../address/group.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
 import { NumberPager } from "../ui/pager.tsx";
-import { EntryList } from "../ui/tables.tsx";
+import { BuildName, EntryList } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 
 const perPage = 30;
@@ -132,7 +132,8 @@ function Entry({
   return (
     <div>
       <p>
-        <a href={path}>{job ? titleOf(job) : "Job"}</a> of {pipelineName} #{buildNumber}
+        <a href={path}>{job ? titleOf(job) : "Job"}</a> of{" "}
+        <BuildName pipeline={pipelineName} number={buildNumber} />
       </p>
       <p class="quiet">
         {limit === 1 ? "One at a time" : `${limit} at once`} · in line since <Time at={orderedAt} />

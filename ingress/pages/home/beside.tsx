@@ -10,6 +10,7 @@ import { queuePath } from "../address/queue.ts";
 import { firstLine } from "../builds/list.tsx";
 import { StateIcon, stateInWords } from "../states/state.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { BuildName } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 
 const maxMine = 8;
@@ -56,7 +57,7 @@ export function MyBuilds({ mine, org }: { mine: Mine; org: string }) {
               class="name"
               href={pathTo(patterns.buildPage, { org, slug: pipeline.slug, number: String(build.number) })}
             >
-              {pipeline.name} #{build.number}
+              <BuildName pipeline={pipeline.name} number={build.number} />
               <span class="hidden"> {stateInWords(build.state)}</span>
             </a>
             <span class="message" title={firstLine(build.message)}>

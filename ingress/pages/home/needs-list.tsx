@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { hourOf } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import { queuePath } from "../address/queue.ts";
@@ -6,7 +7,8 @@ import { StateIcon } from "../states/state.tsx";
 import { causeWords } from "../triggers/refused.tsx";
 import { LinkButton, PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
-import { CodeList } from "../ui/tables.tsx";
+import { useNow } from "../ui/rendering.ts";
+import { BuildName, CodeList } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import type { Need } from "./needs.ts";
 
@@ -57,11 +59,17 @@ function Row({ need, request }: { need: Need; request: MemberRequest }) {
       <span class="thing">{thing}</span>
       <span class="reason">{reason}</span>
       <span class="quiet">
-        <Time at={need.since} />
+        {need.kind === "refuses" ? <RefusedAt counts={need.counts} /> : <Time at={need.since} />}
       </span>
       {button}
     </li>
   );
+}
+
+/** Refusals are counted by the hour. @param counts the latest hours first */
+function RefusedAt({ counts: [latest] }: Pick<Need & { kind: "refuses" }, "counts">) {
+  const isNow = latest && latest.hour >= hourOf(useNow());
+  return <>{isNow ? "this hour" : "the hour before"}</>;
 }
 
 function inWords(need: Need, request: MemberRequest): Words {
@@ -116,7 +124,11 @@ function inWords(need: Need, request: MemberRequest): Words {
       const name = `${pipeline.name} #${build.number}`;
       return {
         state: "blocked",
-        thing: <a href={path}>{name}</a>,
+        thing: (
+          <a href={path}>
+            <BuildName pipeline={pipeline.name} number={build.number} />
+          </a>
+        ),
         reason: need.steps.length > 0 ? `waits at ${need.steps.join(", ")}` : "waits for people",
         button: <LinkButton kind="secondary" href={`${path}#unblock`} text="Unblock" hidden={name} />,
       };

@@ -4,6 +4,7 @@ import type { TriggeredFrom } from "../../../shared/db/schema/builds.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { State } from "../states/state.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { BuildName } from "../ui/tables.tsx";
 
 /** The build that the job of a trigger step made. */
 export function Triggered({
@@ -26,7 +27,7 @@ export function Triggered({
   return (
     <>
       <a href={path}>
-        {pipeline.name} #{number}
+        <BuildName pipeline={pipeline.name} number={number} />
       </a>{" "}
       <State state={state} />
       {options?.trigger?.async && <span class="quiet"> not waited for</span>}

@@ -63,6 +63,15 @@ export function Fact({
   );
 }
 
+/** `Web #12`. A name that turns the direction of text does not turn the number behind it. */
+export function BuildName({ pipeline, number }: { pipeline: string; number: number }) {
+  return (
+    <>
+      <bdi>{pipeline}</bdi> #{number}
+    </>
+  );
+}
+
 /** Names with commas between them. */
 export function CodeList({ names }: { names: string[] }) {
   return (

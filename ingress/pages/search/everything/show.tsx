@@ -7,6 +7,7 @@ import { BuildList, type PlacedBuild } from "../../builds/list.tsx";
 import { withPipelines } from "../../builds/load.ts";
 import { State } from "../../states/state.tsx";
 import { type MemberRequest, memberPage } from "../../ui/member-page.ts";
+import { BuildName } from "../../ui/tables.tsx";
 import { Time } from "../../ui/times.tsx";
 import { addressOf, maxSearchLength, readSearch } from "../read.ts";
 
@@ -106,7 +107,7 @@ function Results({ found, text, org }: { found: Placed; text: string; org: strin
       <Section id="branch-names" title="Branches" rows={branches}>
         {({ build, pipeline }) => (
           <Row key={build.id} path={searched({ branch: build.branch })} name={build.branch}>
-            {pipeline.name} #{build.number} · <Time at={build.createdAt} />
+            <BuildName pipeline={pipeline.name} number={build.number} /> · <Time at={build.createdAt} />
           </Row>
         )}
       </Section>

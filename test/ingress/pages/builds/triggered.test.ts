@@ -26,11 +26,11 @@ describeWorldOn(sqlite, "the pages of a trigger step and its build", startQueueP
     const child = `${pages.paths.pipelines}/deploy/builds/1`;
 
     const parent = (await pages.asBob.get(path)).text;
-    assert.match(parent, new RegExp(`<a href="${child}">deploy #1</a>`));
+    assert.match(parent, new RegExp(`<a href="${child}"><bdi>deploy</bdi> #1</a>`));
     assert.match(parent, />Trigger deploy</);
     const job = pathOfJob(parent);
     const jobPage = (await pages.asBob.get(job)).text;
-    assert.match(jobPage, new RegExp(`<a href="${child}">deploy #1</a>`));
+    assert.match(jobPage, new RegExp(`<a href="${child}"><bdi>deploy</bdi> #1</a>`));
     assert.doesNotMatch(jobPage, /<section id="log"/);
 
     const childPage = (await pages.asBob.get(child)).text;

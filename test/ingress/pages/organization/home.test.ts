@@ -58,7 +58,7 @@ describeWorldOn(sqlite, "home", startQueuePages, (pages) => {
 
     assert.match(words(html), /0 run 2 wait .* 3 refused this hour/);
     const [refused = "", waiting = "", ...others] = needs(html).filter((row) => /Look|Start/.test(row));
-    assert.match(refused, /^Broken of Web refused 3 deliveries: signature wrong or missing/);
+    assert.match(refused, /^Broken of Web refused 3 deliveries: signature wrong or missing this hour Look/);
     assert.match(waiting, /^default no agent just now Start an agent/);
     assert.deepEqual(others, []);
     assert.ok(html.includes(`href="${pages.paths.queue}"`));
@@ -75,7 +75,9 @@ describeWorldOn(sqlite, "home", startQueuePages, (pages) => {
 
     const resumed = await pages.asAda.post(`${pages.paths.queue}/resume`);
     assert.equal(resumed.status, 303);
-    clock.advance(2 * hourMs);
+    clock.advance(hourMs);
+    assert.match(words(await read()), /signature wrong or missing the hour before Look/);
+    clock.advance(hourMs);
     assert.doesNotMatch(await read(), /refused 3|paused by/);
   });
 
@@ -156,7 +158,8 @@ describeWorldOn(sqlite, "home", startQueuePages, (pages) => {
   it("shows the last builds that the reader made, pushed or unblocked", async () => {
     const mine = async (user = pages.ada) => {
       const [, list = ""] = (await read(user)).split('id="mine"');
-      return [...(list.split("</section>")[0]?.matchAll(/(Web|Shop) #\d+/g) ?? [])].map(([name]) => name);
+      const text = list.split("</section>")[0]?.replaceAll(/<[^>]*>/g, "");
+      return [...(text?.matchAll(/(Web|Shop) #\d+/g) ?? [])].map(([name]) => name);
     };
     assert.deepEqual(await mine(pages.bob), []);
     const { build } = await createBuildByHand(pages.services, pages.actor, pages.acme.pipeline, {
@@ -219,5 +222,20 @@ describeWorldOn(sqlite, "home", startQueuePages, (pages) => {
     const stranger = await addPerson(pages, other);
     assert.equal((await (await pages.visitor(stranger)).get(at)).status, 404);
     assert.doesNotMatch(words(await read(stranger, "/organizations/other")), /acme|Hook|Web #/);
+  });
+
+  it("keeps the number of a build behind a name that turns the direction of text", async () => {
+    const { services, actor, acme } = pages;
+    const turned = "Turned \u202e";
+    const pipeline = await createPipeline(services, actor, {
+      clusterId: acme.cluster.id,
+      name: turned,
+      slug: "turned",
+      steps: [{ command: "make" }],
+    });
+    await createBuildByHand(services, actor, pipeline, { source: "ui" });
+
+    for (const path of [at, `${at}/builds`])
+      assert.ok((await read(pages.ada, path)).includes(`<bdi>${turned}</bdi> #1`), path);
   });
 });

@@ -38,7 +38,7 @@ describeWorld("the search for builds", startQueuePages, (pages) => {
     });
   };
   const numbersIn = (html: string) =>
-    [...html.matchAll(/builds\/(\d+)">(?:Web )?#/g)].map(([, number]) => Number(number));
+    [...html.matchAll(/builds\/(\d+)">(?:<bdi>Web<\/bdi> )?#/g)].map(([, number]) => Number(number));
   /** The pages of the pipeline and of the organization find the same. */
   const found = async (query: Record<string, string>) => {
     const [first, second] = await Promise.all(

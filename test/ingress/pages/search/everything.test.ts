@@ -63,7 +63,9 @@ describeWorld("the search of an organization", startQueuePages, (pages) => {
     return Object.fromEntries(
       [...sections].map(([, title, html = ""]) => [
         title,
-        [...html.matchAll(/<a href="\/[^"]*">([^<]*)<\/a>/g)].map(([, text]) => text),
+        [...html.matchAll(/<a href="\/[^"]*">((?:[^<]|<\/?bdi>)*)<\/a>/g)].map(([, text]) =>
+          text?.replace(/<\/?bdi>/g, ""),
+        ),
       ]),
     );
   };
