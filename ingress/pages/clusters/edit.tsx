@@ -25,6 +25,7 @@ export const editCluster = formPage({
     const defaultQueueId = (
       <Select
         label="Default queue"
+        api="default_queue_id"
         name="default_queue"
         value={draft.defaultQueueId ?? ""}
         options={options}

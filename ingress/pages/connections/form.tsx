@@ -30,6 +30,7 @@ export function ConnectionFields({
       type: (
         <Select
           label={type.field.label}
+          api="type"
           name="type"
           value={draft.type ?? ""}
           options={[["", "Choose one"], ...connectionTypes.map(titleOption)]}
@@ -53,6 +54,7 @@ export function ConnectionFields({
     publishStatuses: (
       <Check
         label={publishStatuses.field.label}
+        api="publish_statuses"
         name="publish_statuses"
         checked={draft.publishStatuses !== "false"}
       />

@@ -32,6 +32,7 @@ export function ServiceFields(parts: FormParts) {
       <ScopeFields {...parts} />
       <Field
         label={branchConfiguration.field.label}
+        api="branch_configuration"
         name="branch_configuration"
         hint={branchConfiguration.field.hint}
         value={draft.texts.branch_configuration}
@@ -59,6 +60,7 @@ function WebhookFields({ draft, problems, isNew }: FormParts) {
       />
       <Select
         label="The token is"
+        api="settings.token_mode"
         name="token_mode"
         value={texts.token_mode ?? ""}
         options={[
@@ -66,7 +68,7 @@ function WebhookFields({ draft, problems, isNew }: FormParts) {
           ["token", "sent as it is, X-Buildkite-Token"],
         ]}
       />
-      <Check label="Check certificates" name="tls_verify" checked={verifiesTls} />
+      <Check label="Check certificates" api="settings.tls_verify" name="tls_verify" checked={verifiesTls} />
       <CheckGroup label="Events" name="events" problems={problems}>
         {webhookEvents.map((event) => (
           <Check
@@ -108,6 +110,7 @@ function SlackFields({ draft, problems, isNew }: FormParts) {
       />
       <Select
         label="Texts"
+        api="settings.theme"
         name="theme"
         value={texts.theme ?? ""}
         options={[
@@ -143,12 +146,22 @@ function AddressField(input: {
   hint?: string;
   problems: FormProblems | undefined;
 }) {
-  return <Field label="Address" name="url" type="url" autocomplete="off" spellcheck={false} {...input} />;
+  return (
+    <Field
+      label="Address"
+      api="settings.url"
+      name="url"
+      type="url"
+      autocomplete="off"
+      spellcheck={false}
+      {...input}
+    />
+  );
 }
 
 function States({ draft, problems }: Pick<FormParts, "draft" | "problems">) {
   return (
-    <CheckGroup label="Tells of" name="states" problems={problems}>
+    <CheckGroup label="Tells of" api="build_states" name="states" problems={problems}>
       {serviceStates.map((state) => (
         <Check
           key={state}
@@ -167,6 +180,7 @@ function ScopeFields({ draft, clusters, problems }: FormParts) {
     <>
       <Select
         label="Pipelines"
+        api="scope"
         name="scope"
         value={draft.texts.scope ?? ""}
         options={[
@@ -178,6 +192,7 @@ function ScopeFields({ draft, clusters, problems }: FormParts) {
       />
       <TextArea
         label="Some pipelines"
+        api="scope_uuids, as ids"
         name="pipelines"
         value={draft.pipelines}
         rows={2}
@@ -187,7 +202,7 @@ function ScopeFields({ draft, clusters, problems }: FormParts) {
         problems={problems}
       />
       {clusters.length > 0 && (
-        <CheckGroup label="Some clusters" name="clusters" problems={problems}>
+        <CheckGroup label="Some clusters" api="scope_uuids" name="clusters" problems={problems}>
           {clusters.map(({ id, name }) => (
             <Check key={id} name="cluster" value={id} label={name} checked={draft.clusters.includes(id)} />
           ))}

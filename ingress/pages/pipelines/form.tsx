@@ -195,7 +195,9 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
         {...form}
         columns={["repository", "name", "slug", "clusterId"]}
         own={{
-          clusterId: <Select {...{ label, name, hint, options, problems }} value={clusterId} />,
+          clusterId: (
+            <Select {...{ label, name, hint, options, problems }} api="cluster_id" value={clusterId} />
+          ),
           ...(!variables && { name: <NameOfNew value={draft.members.name} problems={problems} /> }),
         }}
       />

@@ -142,6 +142,7 @@ function show(
         <FormError problems={problems} />
         <Select
           label="Events of the host"
+          api="trigger_mode"
           name="trigger_mode"
           value={settings.trigger_mode}
           options={[
@@ -189,10 +190,19 @@ function Group({
       {names.map((name) => {
         const label = aboutOf(provider, name).replace(/\.$/, "");
         const value = settings[name];
-        if (typeof value === "boolean") return <Check key={name} label={label} name={name} checked={value} />;
+        if (typeof value === "boolean")
+          return <Check key={name} label={label} api={name} name={name} checked={value} />;
         const field = name === "filter_condition" ? codeField : {};
         return (
-          <Field key={name} label={label} name={name} value={value ?? ""} {...field} problems={problems} />
+          <Field
+            key={name}
+            label={label}
+            api={name}
+            name={name}
+            value={value ?? ""}
+            {...field}
+            problems={problems}
+          />
         );
       })}
     </fieldset>

@@ -75,6 +75,7 @@ export function queueFields(
     agentImageRef: hasImage && (
       <Field
         label={label}
+        api={queueMembers.agentImageRef.name}
         hint={hint}
         problems={problems}
         name="image"
@@ -90,6 +91,7 @@ function AgentsField({ value, organization }: { value: string; organization: Org
   return (
     <Select
       label="Agents"
+      api={queueMembers.instanceShape.name}
       name="shape"
       value={value}
       options={[["", "Self-hosted: your own agents"]]}
@@ -120,6 +122,7 @@ function SizeField({
   return (
     <Select
       label={`Size, ${machineInWords(present)}`}
+      api={queueMembers.instanceShape.name}
       name="shape"
       value={value}
       options={sizes.map((shape) => [shape.name, sizeInWords(shape)] as const)}
@@ -129,6 +132,12 @@ function SizeField({
 
 function AffinityField({ value }: { value: string }) {
   return (
-    <Select label="Retries prefer" name="affinity" value={value} options={Object.entries(affinityWords)} />
+    <Select
+      label="Retries prefer"
+      api="retry_agent_affinity"
+      name="affinity"
+      value={value}
+      options={Object.entries(affinityWords)}
+    />
   );
 }

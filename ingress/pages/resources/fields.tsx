@@ -58,18 +58,11 @@ function MemberField({
   const { kind, placeholder, ...words } = member.field;
   const required = isRequired(member);
   const api = apiNameOf(member);
-  const hint = [words.hint, api && `In the API: ${api}.`].filter(Boolean).join(" ") || undefined;
-  const common = { ...words, hint, value, problems };
+  const common = { ...words, api, value, problems };
   if (kind === "code")
     return <TextArea {...common} required={required} placeholder={placeholder} {...codeField} />;
   if (kind === "check")
-    return (
-      <Check
-        label={api ? `${words.label} (${api} in the API)` : words.label}
-        name={words.name}
-        checked={value === "true"}
-      />
-    );
+    return <Check label={words.label} api={api} name={words.name} checked={value === "true"} />;
   if (kind === "number") return <Field {...common} type="number" min={1} />;
   const schema = member.create ?? member.change;
   // A text that becomes something else, such as a list, has no longest form.

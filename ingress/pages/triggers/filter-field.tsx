@@ -15,6 +15,7 @@ export function FilterField({
   return (
     <TextArea
       label="Filter"
+      api="filter.expression"
       name="filter"
       value={value}
       problems={problems}

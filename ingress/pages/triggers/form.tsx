@@ -173,7 +173,7 @@ export function TriggerFields({
 }) {
   const signingTypes = types.filter(({ signatures }) => signatures.length > 0);
   const { texts } = draft;
-  const environment = { value: texts.environment, problems };
+  const environment = { api: triggerMembers.environment.name, value: texts.environment, problems };
   return (
     <>
       {problems.length > 0 && (

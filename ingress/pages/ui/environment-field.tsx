@@ -46,18 +46,22 @@ function shorten(messages: string[]): string[] {
   return more > 0 ? [...messages.slice(0, maxLineProblems), `and ${more} more`] : messages;
 }
 
+/** @param api the name of the member in the API */
 export function EnvironmentField({
   label = "Environment variables",
+  api = "env",
   value,
   problems,
 }: {
   label?: string;
+  api?: string;
   value: string;
   problems: FormProblems;
 }) {
   return (
     <TextArea
       label={label}
+      api={api}
       name="environment"
       value={value}
       problems={problems}
@@ -78,11 +82,11 @@ export function EnvironmentField({
 export function EnvironmentChoice({
   names,
   isReplaced,
-  value,
-  problems,
+  ...field
 }: {
   names: string[];
   isReplaced: boolean;
+  api?: string;
   value: string;
   problems: FormProblems;
 }) {
@@ -99,7 +103,7 @@ export function EnvironmentChoice({
         Replace all
       </label>
       <div class="replacement">
-        <EnvironmentField label="New variables" value={value} problems={problems} />
+        <EnvironmentField label="New variables" {...field} />
       </div>
     </fieldset>
   );

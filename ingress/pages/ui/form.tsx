@@ -28,25 +28,30 @@ export function FormError({
   );
 }
 
-/** A field with its label. The problems that name the field are said beside it. */
+/**
+ * A field with its label. The problems that name the field are said beside it.
+ * @param api its name in the API, if the label does not say it
+ */
 export function Field({
   label,
   name,
   hint,
+  api,
   problems,
   ...input
 }: {
   label: string;
   name: string;
   hint?: string;
+  api?: string | undefined;
   problems?: FormProblems | undefined;
 } & InputHTMLAttributes) {
   const id = `field-${name}`;
   return (
     <p class="field">
       <label for={id}>{label}</label>
-      <input id={id} name={name} {...input} {...described({ name, hint, problems })} />
-      <Notes name={name} hint={hint} problems={problems} />
+      <input id={id} name={name} {...input} {...described({ name, hint, api, problems })} />
+      <Notes name={name} hint={hint} api={api} problems={problems} />
     </p>
   );
 }
@@ -54,13 +59,14 @@ export function Field({
 interface Described {
   name: string;
   hint?: ComponentChildren;
+  api?: string | undefined;
   problems: FormProblems | undefined;
 }
 
 /** Names the notes of a field, and marks a wrong one. */
-function described({ name, hint, problems = [] }: Described) {
+function described({ name, hint, api, problems = [] }: Described) {
   const isWrong = problems.some(({ field }) => field === name);
-  const ids = [isWrong && `field-${name}-problem`, hint && `field-${name}-hint`].filter(Boolean);
+  const ids = [isWrong && `field-${name}-problem`, (hint || api) && `field-${name}-hint`].filter(Boolean);
   return {
     ...(ids.length > 0 && { "aria-describedby": ids.join(" ") }),
     ...(isWrong && { "aria-invalid": true, autofocus: true }),
@@ -68,7 +74,7 @@ function described({ name, hint, problems = [] }: Described) {
 }
 
 /** The problems of a field, and its hint. */
-function Notes({ name, hint, problems = [] }: Described) {
+function Notes({ name, hint, api, problems = [] }: Described) {
   const own = problems.filter(({ field }) => field === name);
   return (
     <>
@@ -77,9 +83,11 @@ function Notes({ name, hint, problems = [] }: Described) {
           {asSentence(own)}
         </span>
       )}
-      {hint && (
+      {(hint || api) && (
         <span class="quiet" id={`field-${name}-hint`}>
           {hint}
+          {hint && api && " "}
+          {api && `In the API: ${api}.`}
         </span>
       )}
     </>
@@ -105,6 +113,7 @@ export function Select({
   groups = [],
   required = false,
   hint,
+  api,
   problems,
 }: {
   label: string;
@@ -114,6 +123,7 @@ export function Select({
   groups?: { label: string; options: Option[] }[];
   required?: boolean;
   hint?: string;
+  api?: string | undefined;
   problems?: FormProblems | undefined;
 }) {
   const render = ([each, text]: Option) => (
@@ -125,7 +135,7 @@ export function Select({
   return (
     <p class="field">
       <label for={id}>{label}</label>
-      <select id={id} name={name} required={required} {...described({ name, hint, problems })}>
+      <select id={id} name={name} required={required} {...described({ name, hint, api, problems })}>
         {options.map(render)}
         {groups.map((group) => (
           <optgroup key={group.label} label={group.label}>
@@ -133,7 +143,7 @@ export function Select({
           </optgroup>
         ))}
       </select>
-      <Notes name={name} hint={hint} problems={problems} />
+      <Notes name={name} hint={hint} api={api} problems={problems} />
     </p>
   );
 }
@@ -149,6 +159,7 @@ export function TextArea({
   name,
   value,
   hint,
+  api,
   problems,
   ...rest
 }: {
@@ -156,16 +167,17 @@ export function TextArea({
   name: string;
   value?: string | undefined;
   hint?: ComponentChildren;
+  api?: string | undefined;
   problems?: FormProblems | undefined;
 } & TextareaHTMLAttributes) {
   const id = `field-${name}`;
   return (
     <p class="field">
       <label for={id}>{label}</label>
-      <textarea id={id} name={name} rows={3} {...rest} {...described({ name, hint, problems })}>
+      <textarea id={id} name={name} rows={3} {...rest} {...described({ name, hint, api, problems })}>
         {value}
       </textarea>
-      <Notes name={name} hint={hint} problems={problems} />
+      <Notes name={name} hint={hint} api={api} problems={problems} />
     </p>
   );
 }
@@ -176,18 +188,21 @@ export function Check({
   value = "1",
   checked,
   hint,
+  api,
 }: {
   label: string;
   name: string;
   value?: string;
   checked: boolean;
   hint?: ComponentChildren;
+  api?: string | undefined;
 }) {
   return (
     <label class="check">
       <input type="checkbox" name={name} value={value} checked={checked} />
       <span>
         {label}
+        {api && <span class="quiet"> ({api} in the API)</span>}
         {hint && <span class="quiet hint">{hint}</span>}
       </span>
     </label>
