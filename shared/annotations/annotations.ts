@@ -27,7 +27,7 @@ export const maxRequestBytes = 4 * maxBodyBytes;
 /** Postgres refuses index keys over 2,704 bytes. */
 const maxContextBytes = 1024;
 const maxTotal = stored.annotations.max;
-const defaultContext = "default";
+export const defaultContext = "default";
 const defaultPriority = 3;
 
 const styleError = `style must be one of ${annotationStyles.join(", ")}`;

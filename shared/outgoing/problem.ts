@@ -22,7 +22,7 @@ export function refused(message: string): OutgoingProblem {
 /** Returns the problem of a host that is not on the public internet. */
 export function notPublic(host: string): OutgoingProblem {
   return refused(
-    `${host} has no public address. The operator can open its network with OUTBOUND_ALLOWED_NETWORKS`,
+    `${host} has no public address. The operator can open its network with OUTBOUND_ALLOWED_NETWORKS, such as 10.0.0.0/8`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { defaultContext } from "../../../shared/annotations/annotations.ts";
 import type { Annotation } from "../../../shared/annotations/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { excerpt } from "../../../shared/refusal.ts";
@@ -65,7 +66,7 @@ function FoldedAnnotation({
     >
       <details id={`fold-${id}`} open={isOpen}>
         <summary class="quiet">
-          {style && <strong>{styleWords[style]}</strong>} {context}
+          {style && <strong>{styleWords[style]}</strong>} {!(style && context === defaultContext) && context}
         </summary>
         {isLong && (
           <label class="quiet">

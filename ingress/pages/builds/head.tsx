@@ -149,6 +149,7 @@ function Neighbors({ data: { neighbors, lastPassed }, request }: HeadProps) {
 /** One main button, then the others. */
 function Actions({ data, request }: HeadProps) {
   const { build, pipeline, failedJobs, unblockable } = data;
+  const at = { org: request.organization.slug, slug: request.parameter("slug") };
   const isCancelable = !build.finishedAt && build.state !== "canceling";
   const hasRetry = failedJobs > 0 && ["failed", "failing", "blocked_failed"].includes(build.state);
   const isBlocked = !hasRetry && unblockable.length > 0;
@@ -183,6 +184,7 @@ function Actions({ data, request }: HeadProps) {
         <nav aria-label="More">
           <a href={buildPath(request, patterns.artifactsPage)}>Artifacts</a>
           <a href="#environment">Environment</a>
+          <a href={`${pathTo(patterns.editPipelinePage, at)}#steps`}>Edit the steps of new builds</a>
           {data.payloadBytes !== undefined && (
             <a href={buildPath(request, patterns.payloadPage)} download>
               Payload of the webhook

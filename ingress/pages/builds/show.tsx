@@ -111,7 +111,7 @@ export async function showBuild(
                 isShown={isEnvironmentShown(request)}
               />
             </section>
-            {build.source === "webhook" && <Payload bytes={data.payloadBytes} request={request} />}
+            {build.deliveryId !== null && <Payload bytes={data.payloadBytes} request={request} />}
             <TriggeredBuilds rows={list.rows} triggered={data.triggered} request={request} />
             <History beside={beside} request={request} />
             <SentMessages sent={sent} request={request} />

@@ -7,7 +7,7 @@ import { withNotice } from "../ui/notices.ts";
 import { addListCrumb, connectionPath } from "./address.ts";
 import { ConnectionFields, TokenRights } from "./form.tsx";
 
-/** GET and POST …/repository_connections/new {url} */
+/** GET and POST …/repository_connections/new?url&pipeline: a pipeline that needs it leads here, and is led back to. */
 export const newConnectionPage = formPage({
   members: connectionMembers,
   title: "New repository connection",
@@ -15,11 +15,17 @@ export const newConnectionPage = formPage({
   button: "Create connection",
   load: async (_services, request) => {
     addListCrumb(request);
-    return { url: request.event.url.searchParams.get("url") ?? "" };
+    const { searchParams } = request.event.url;
+    return { url: searchParams.get("url") ?? "", pipeline: searchParams.get("pipeline") ?? "" };
   },
   heading: () => "New repository connection",
-  path: ({ organization }) => pathTo(patterns.newConnectionPage, { org: organization.slug }),
-  back: ({ organization }) => pathTo(patterns.connectionsPage, { org: organization.slug }),
+  path: ({ organization }, { pipeline }) =>
+    pathTo(patterns.newConnectionPage, { org: organization.slug }) +
+    (pipeline && `?${new URLSearchParams({ pipeline })}`),
+  back: ({ organization: { slug: org } }, { pipeline }) =>
+    pipeline
+      ? pathTo(patterns.providerPage, { org, slug: pipeline })
+      : pathTo(patterns.connectionsPage, { org }),
   draft: ({ url }) => draftOf(connectionMembers, { url }),
   fields: ({ draft, problems }) => (
     <>
@@ -30,9 +36,12 @@ export const newConnectionPage = formPage({
       </details>
     </>
   ),
-  save: async (services, request, { draft }) => {
+  save: async (services, request, { draft, loaded: { pipeline } }) => {
     const input = parseDraft(newConnection, connectionMembers, draft);
     const created = await createConnection(services, request.actor, input);
-    return withNotice(connectionPath(request, created), "repository_connection_created");
+    const path = pipeline
+      ? pathTo(patterns.providerPage, { org: request.organization.slug, slug: pipeline })
+      : connectionPath(request, created);
+    return withNotice(path, "repository_connection_created");
   },
 });

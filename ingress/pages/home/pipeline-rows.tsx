@@ -48,7 +48,7 @@ export function Pipelines({ rows, hasMore, name, org }: Pipelines) {
       ) : (
         <ul class="rows pipelines" id="pipeline-rows" data-blocks="pipeline-rows">
           <li class="scale" aria-hidden="true">
-            <span class="half">Half time</span>
+            <span class="half">Median</span>
             <span class="share">Passed</span>
           </li>
           {rows.map((row) => (

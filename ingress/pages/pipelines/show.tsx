@@ -146,7 +146,7 @@ function Facts({
   cluster: Cluster | undefined;
   org: string;
 }) {
-  const { tags, branchConfiguration, defaultBranch, repository, cloneMirrorUrl, steps } = pipeline;
+  const { slug, tags, branchConfiguration, defaultBranch, repository, cloneMirrorUrl, steps } = pipeline;
   const { builds, timeouts } = settingsInWords(pipeline);
   return (
     <dl class="facts panel">
@@ -171,7 +171,10 @@ function Facts({
       <Fact name="Jobs time out" value={timeouts.join(", and ") || undefined} class="wide" />
       <Fact name="Variables" value={variables.length > 0 && <CodeList names={variables} />} class="wide" />
       <dt>Steps</dt>
-      <dd class="wide">{steps.length === 0 ? "None: its builds run nothing" : <Steps steps={steps} />}</dd>
+      <dd class="wide">
+        {steps.length === 0 ? "None: its builds run nothing" : <Steps steps={steps} />}{" "}
+        <a href={`${pathTo(patterns.editPipelinePage, { org, slug })}#steps`}>Edit the steps</a>
+      </dd>
     </dl>
   );
 }

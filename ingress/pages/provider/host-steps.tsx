@@ -177,17 +177,22 @@ const hosts: Record<ProviderId, HostSteps> = {
   },
 };
 
-/** @param isVerified the webhook has a secret */
+/**
+ * @param isVerified the webhook has a secret
+ * @param secretPath where a new one is made. Absent: the page shows it
+ */
 export function Steps({
   provider,
   repository,
   settings,
   isVerified,
+  secretPath,
 }: {
   provider: ProviderId;
   repository: string;
   settings: ProviderSettings;
   isVerified: boolean;
+  secretPath?: string;
 }) {
   const host = hosts[provider];
   const known = { page: pageOf(provider, repository), settings };
@@ -207,6 +212,12 @@ export function Steps({
         {isVerified
           ? "the secret of this webhook. Requests without it are refused with 401."
           : "leave it empty. Requests are not verified."}
+        {isVerified && secretPath && (
+          <>
+            {" "}
+            If you have not kept it, <a href={secretPath}>make a new one</a>.
+          </>
+        )}
       </li>
       <li>{host.events(known)}</li>
       <li>

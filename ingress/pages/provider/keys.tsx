@@ -53,9 +53,11 @@ export async function keysPage(
           <h2 id="steps">At {host}</h2>
           {canBeMade && (
             <>
-              <PostButton path={pathTo(patterns.createWebhookPage, parameters)}>
-                Make it at {host} for me
-              </PostButton>
+              <div class="actions">
+                <PostButton path={pathTo(patterns.createWebhookPage, parameters)}>
+                  Make it at {host} for me
+                </PostButton>
+              </div>
               <p>Or make it by hand:</p>
             </>
           )}

@@ -19,7 +19,7 @@ export function privatePage(request: MemberRequest, { repository }: PipelineFact
         <p>
           {host === undefined
             ? "A push builds its commit once the pipeline has the address of its repository, by https or ssh."
-            : `Pushes to ${host} make builds once the organization is connected to it, which says what kind of host it is.`}
+            : `Signalbox does not know what kind of host ${host} is. Once the organization is connected to it, pushes make builds of their commits.`}
           {host !== undefined && request.role !== "admin" && " An admin of the organization can connect it."}
         </p>
         <p>
@@ -28,7 +28,7 @@ export function privatePage(request: MemberRequest, { repository }: PipelineFact
         </p>
         <p class="actions">
           {host !== undefined && request.role === "admin" && (
-            <LinkButton href={newConnectionPath(request, host)} text={`Connect ${host}`} />
+            <LinkButton href={newConnectionPath(request, repository ?? "", host)} text={`Connect ${host}`} />
           )}
           <LinkButton
             kind="secondary"
@@ -41,8 +41,10 @@ export function privatePage(request: MemberRequest, { repository }: PipelineFact
   });
 }
 
-/** The form has the address of the host. */
-function newConnectionPath({ organization }: MemberRequest, host: string): string {
-  const query = new URLSearchParams({ url: `https://${host}` });
+/** The form has the address of the host, with the port of one that repositories are cloned from over HTTP. */
+function newConnectionPath(request: MemberRequest, repository: string, host: string): string {
+  const { organization } = request;
+  const { origin } = (/^https?:/i.test(repository) && URL.parse(repository)) || { origin: `https://${host}` };
+  const query = new URLSearchParams({ url: origin, pipeline: request.parameter("slug") });
   return `${pathTo(patterns.newConnectionPage, { org: organization.slug })}?${query}`;
 }

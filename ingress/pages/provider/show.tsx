@@ -91,9 +91,14 @@ function show(request: MemberRequest, connected: Connected): PageContent {
               .
             </p>
           ) : (
-            <PostButton path={path(patterns.createWebhookPage)} class="secondary">
-              Make it at {providers[provider].title} for me
-            </PostButton>
+            <div class="actions">
+              <PostButton
+                path={path(patterns.createWebhookPage)}
+                class={deliveries.length > 0 ? "secondary" : undefined}
+              >
+                Make it at {providers[provider].title} for me
+              </PostButton>
+            </div>
           )}
           <details id="setup" class="fold" open={deliveries.length === 0}>
             <summary>How to set it up at {providers[provider].title}</summary>
@@ -102,6 +107,7 @@ function show(request: MemberRequest, connected: Connected): PageContent {
               repository={pipeline.repository ?? ""}
               settings={settingsOf(pipeline)}
               isVerified={row.secretSealed !== null}
+              secretPath={path(patterns.providerSecretPage)}
             />
           </details>
         </Webhook>

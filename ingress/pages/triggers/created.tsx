@@ -1,10 +1,9 @@
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { endpointUrl } from "../../../shared/settings/urls.ts";
-import { quoteForShell } from "../../../shared/shell.ts";
 import type { CreatedTrigger } from "../../../shared/triggers/create.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
-import { type TriggerType, typeOfTrigger } from "../../../shared/triggers/types.ts";
+import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { pipelinePath } from "../address/pipeline.ts";
 import { triggerPath } from "../address/trigger.ts";
 import { CopyField } from "../ui/copy-field.tsx";
@@ -12,14 +11,20 @@ import { LinkButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
 import type { PageContent } from "../ui/page.ts";
+import { curlCommand } from "./curl-command.ts";
+import { SetupSteps, setupOf } from "./setup.tsx";
 
-/** Shows the URL of a new trigger, once. */
+/**
+ * Shows the URL of a new trigger, once, and the steps that need it.
+ * @param created.secret one that the form generated, and showed before
+ */
 export function createdPage(
-  { config }: Services,
+  services: Services,
   request: MemberRequest,
-  { trigger, token }: CreatedTrigger,
+  { trigger, token, secret }: CreatedTrigger & { secret?: string | undefined },
   title: string,
 ): PageContent {
+  const { config } = services;
   const url = endpointUrl(config, token);
   const type = typeOfTrigger(config.issueTracker, trigger);
   const isVerified = trigger.secretSealed !== null;
@@ -33,8 +38,8 @@ export function createdPage(
         <section class="card" aria-labelledby="url">
           <h2 id="url">The URL of “{trigger.label}”</h2>
           <p>
-            <strong>Copy it now: it is not shown again.</strong> Whoever knows it can make builds, so keep it
-            like a password.
+            <strong>Copy {secret ? "both now: they are" : "it now: it is"} not shown again.</strong> Whoever
+            knows the URL can make builds, so keep it like a password.
           </p>
           {!trigger.enabled && (
             <p class="warning">The trigger is disabled: it refuses deliveries until it is enabled.</p>
@@ -46,28 +51,28 @@ export function createdPage(
             </p>
           )}
           <CopyField id="endpoint-url" label="URL" rows={2} value={url} />
+          {secret && <CopyField id="endpoint-secret" label="Secret" rows={2} value={secret} />}
         </section>
-        <h2>Next</h2>
-        <p>Tell the sender the URL, then look whether its deliveries arrive.</p>
+        <SetupSteps {...setupOf(services, request, trigger)} />
+        <p>
+          The page of the trigger shows each delivery as it arrives, and these steps under “How to set up”.
+        </p>
         <p class="actions">
-          <a class="button" href={triggerPath(request, trigger, patterns.triggerSetupPage)}>
-            Set up {type.about ? "the sender" : type.title}
-          </a>
-          <LinkButton kind="secondary" href={triggerPath(request, trigger)} text="Go to the trigger" />
+          <LinkButton href={triggerPath(request, trigger)} text="Go to the trigger" />
         </p>
         {type && (
           <section aria-labelledby="try">
             <h2 id="try">Try it</h2>
             <p>
-              {isVerified
+              {isVerified && !secret
                 ? "This command sends a delivery as the sender would, once you have put the secret into its first line:"
-                : "This command sends a delivery:"}
+                : "This command sends a delivery as the sender would:"}
             </p>
             <CopyField
               id="command"
               label="Command"
               rows={isVerified ? 10 : 6}
-              value={curlCommand(type, { url, isVerified })}
+              value={curlCommand(type, { url, isVerified, secret })}
             />
           </section>
         )}
@@ -106,41 +111,4 @@ export function alreadyCreatedPage(request: MemberRequest, trigger: Trigger | un
       </>
     ),
   });
-}
-
-/** A shell command that sends a delivery. For a verified trigger, the user types the secret into its first line. */
-export function curlCommand(
-  { sample, eventHeader, sampleEvent, signatures }: TriggerType,
-  { url, isVerified }: { url: string; isVerified: boolean },
-): string {
-  const body = quoteForShell(JSON.stringify(sample));
-  const headers = [
-    quoteForShell("Content-Type: application/json"),
-    ...(eventHeader && sampleEvent ? [quoteForShell(`${eventHeader}: ${sampleEvent}`)] : []),
-  ];
-  const signature = signatures.find(({ scheme }) => scheme !== "standard");
-  if (!isVerified || !signature || signature.scheme === "standard") return curl(url, headers, body);
-  const secret = `SECRET=${quoteForShell("the secret of this trigger")}`;
-  if (signature.scheme === "token")
-    return [secret, curl(url, [...headers, `"${signature.header}: $SECRET"`], body)].join("\n");
-  return [
-    secret,
-    `BODY=${body}`,
-    `SIGNATURE=$(printf %s "$BODY" | openssl dgst -${signature.algorithm} -hmac "$SECRET" ${encode[signature.encoding]})`,
-    curl(
-      url,
-      [...headers, `${quoteForShell(`${signature.header}: ${signature.prefix}`)}"$SIGNATURE"`],
-      '"$BODY"',
-    ),
-  ].join("\n");
-}
-
-const encode = { hex: "-r | cut -d ' ' -f 1", base64: "-binary | openssl base64 -A" };
-
-function curl(url: string, headers: string[], body: string): string {
-  return [
-    `curl -X POST ${quoteForShell(url)}`,
-    ...headers.map((header) => `-H ${header}`),
-    `--data-raw ${body}`,
-  ].join(" \\\n  ");
 }

@@ -14,6 +14,7 @@ import { loadTrigger, triggerPath } from "../address/trigger.ts";
 import { CsrfField, codeField, FormError, Select, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
+import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { type FieldNames, type FormProblems, tryForm } from "../ui/problems.ts";
 import { Latest, Outcome, type Tried } from "./filter-trial.tsx";
@@ -54,7 +55,7 @@ export const tryOrSaveFilter = memberAction(async (services, request, form) => {
   }
   const change = { filter: expression || null };
   const saved = await tryForm(() => updateTrigger(services, request.actor, trigger, change), fieldNames);
-  if ("done" in saved) return triggerPath(request, trigger);
+  if ("done" in saved) return withNotice(triggerPath(request, trigger), "trigger_saved");
   return show(services, request, trigger, { ...draft, problems: saved.problems });
 });
 

@@ -64,7 +64,8 @@ export const addTrigger = memberAction(async (services, request, form) => {
     });
   if (!outcome.done)
     return alreadyCreatedPage(request, await findTrigger(db, { pipelineId: pipeline.id, id }));
-  return createdPage(services, request, outcome.done, "Trigger created");
+  const secret = draft.isVerified && draft.isGenerated ? draft.texts.secret : undefined;
+  return createdPage(services, request, { ...outcome.done, secret }, "Trigger created");
 }, environmentFormOptions);
 
 /** The type hides its fields of verification: a refused form comes back with them as they start. */
@@ -94,6 +95,11 @@ function newPage({ config }: Services, request: MemberRequest, form: NewTriggerF
       <>
         <p>
           <PublicPreview />
+        </p>
+        <p>
+          Each delivery makes a build of the branch and commit that the trigger names, whatever was pushed. To
+          build the commits of pushes,{" "}
+          <a href={pipelinePath(request, patterns.providerPage)}>connect the repository</a> instead.
         </p>
         <PostForm
           path={pipelinePath(request, patterns.newTriggerPage)}

@@ -116,7 +116,13 @@ function Cause({ cause, counts, hours }: { cause: RefusalCause; counts: RefusalC
         <span>{remedy}</span>
       </th>
       <td class="number">{sumOf(series).toLocaleString("en")}</td>
-      <td>{last && <time dateTime={last.toISOString()}>{timeInWords(last)}</time>}</td>
+      <td>
+        {last && (
+          <>
+            in the hour of <time dateTime={last.toISOString()}>{timeInWords(last)}</time>
+          </>
+        )}
+      </td>
       <td>
         <Sparkline series={[series]} label={`In ${counts.length} of the last ${hours.length} hours`} />
       </td>

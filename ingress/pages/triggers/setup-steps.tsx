@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import type { TriggerType } from "../../../shared/triggers/types.ts";
 import { Table } from "../ui/tables.tsx";
-import { curlCommand } from "./created.tsx";
+import { curlCommand } from "./curl-command.ts";
 
 export interface Setup {
   trigger: Trigger;

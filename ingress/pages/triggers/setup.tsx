@@ -1,9 +1,11 @@
 import { type PatternWith, patterns } from "../../../shared/paths.ts";
 import { exactSize } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
+import type { Trigger } from "../../../shared/triggers/store.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { loadTrigger, triggerPath } from "../address/trigger.ts";
-import { memberPage } from "../ui/member-page.ts";
+import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { PublicPreview } from "../ui/tables.tsx";
 import { findHost, HostSteps, ProgramSteps, type Setup, TrackerSteps } from "./setup-steps.tsx";
 
@@ -12,16 +14,8 @@ export const triggerSetupPage = memberPage(async (services, request) => {
   const { config } = services;
   const { organization } = request;
   const { trigger } = await loadTrigger(services, request);
-  const type = typeOfTrigger(config.issueTracker, trigger);
-  const path = (pattern: PatternWith<"org" | "slug" | "trigger">) => triggerPath(request, trigger, pattern);
-  const setup: Setup = {
-    trigger,
-    type,
-    editPath: path(patterns.editTriggerPage),
-    filterPath: organization.features.includes("webhook_filtering") ? path(patterns.filterPage) : undefined,
-    maxPayload: exactSize(config.maxPayloadBytes),
-    deliveriesPerHour: organization.deliveriesPerHour.toLocaleString("en"),
-  };
+  const setup = setupOf(services, request, trigger);
+  const { type } = setup;
   const title = `Set up ${type.about ? "the sender" : type.title}`;
   return {
     title,
@@ -33,9 +27,10 @@ export const triggerSetupPage = memberPage(async (services, request) => {
         </h1>
         <p>
           The URL was shown when the trigger was created; it ends in <code>{trigger.tokenHint}</code>. If it
-          is lost, or has leaked, <a href={path(patterns.replaceTriggerPage)}>replace the trigger</a>.
+          is lost, or has leaked,{" "}
+          <a href={triggerPath(request, trigger, patterns.replaceTriggerPage)}>replace the trigger</a>.
         </p>
-        <Steps {...setup} />
+        <SetupSteps {...setup} />
         <section aria-labelledby="limits">
           <h2 id="limits">Limits</h2>
           <ul>
@@ -59,7 +54,22 @@ export const triggerSetupPage = memberPage(async (services, request) => {
   };
 });
 
-function Steps(setup: Setup) {
+/** What the steps for the sender of a trigger depend on. */
+export function setupOf({ config }: Services, request: MemberRequest, trigger: Trigger): Setup {
+  const { organization } = request;
+  const path = (pattern: PatternWith<"org" | "slug" | "trigger">) => triggerPath(request, trigger, pattern);
+  return {
+    trigger,
+    type: typeOfTrigger(config.issueTracker, trigger),
+    editPath: path(patterns.editTriggerPage),
+    filterPath: organization.features.includes("webhook_filtering") ? path(patterns.filterPage) : undefined,
+    maxPayload: exactSize(config.maxPayloadBytes),
+    deliveriesPerHour: organization.deliveriesPerHour.toLocaleString("en"),
+  };
+}
+
+/** The steps for the sender. */
+export function SetupSteps(setup: Setup) {
   const host = findHost(setup.type);
   if (host) return <HostSteps {...setup} host={host} />;
   return setup.type.about ? <ProgramSteps {...setup} /> : <TrackerSteps {...setup} />;

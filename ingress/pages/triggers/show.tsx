@@ -48,6 +48,9 @@ export const triggerPage = memberPage(async (services, request) => {
           <h2>Deliveries</h2>
           <p class="actions">
             <LinkButton kind="secondary" href={path(patterns.triggerSetupPage)} text="How to set up" />
+            {data.canFilter && (
+              <LinkButton kind="secondary" href={path(patterns.filterPage)} text="Try a filter" />
+            )}
             {trigger.enabled && (
               <LinkButton
                 kind="secondary"

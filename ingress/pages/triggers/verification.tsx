@@ -101,7 +101,9 @@ export function VerificationField({
         problems={problems}
         hint={
           isGenerated
-            ? "Copy it to the sender now: it is not shown again after you save."
+            ? isNew
+              ? "It is shown once more, with the URL, when the trigger is created."
+              : "Copy it to the sender now: it is not shown again after you save."
             : isNew
               ? "Type the sender’s, or generate one and copy it there."
               : `Empty: the present one stays${endHint}.`
@@ -123,7 +125,13 @@ function SignatureFields({ texts, problems }: { texts: TriggerTexts; problems: F
   const exact = { class: "mono", autocomplete: "off", spellcheck: false, problems };
   return (
     <div class="signature">
-      <Field {...header.field} {...exact} value={texts.header} maxLength={maxLengthOf(header.create)} />
+      <Field
+        {...header.field}
+        {...exact}
+        api="verification.header"
+        value={texts.header}
+        maxLength={maxLengthOf(header.create)}
+      />
       <Select
         {...algorithm.field}
         value={texts.algorithm}

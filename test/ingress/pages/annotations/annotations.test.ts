@@ -46,6 +46,11 @@ describeWorldOn(sqlite, "the annotations of a page", withSettings(startQueuePage
       ofBuild.text,
       /data-style="warning" aria-label="a"><details [^>]*><summary class="quiet"><strong>Warning<\/strong> a</,
     );
+
+    await annotate({ body: "usual", style: "info" });
+    const { text } = await pages.asBob.get(build);
+    assert.match(text, /aria-label="default"><details [^>]*><summary class="quiet"><strong>Info<\/strong> </);
+    assert.doesNotMatch(text, /<strong>Info<\/strong> default/);
   });
 
   it("have pages of their own if they are large, or if there are too many", async () => {

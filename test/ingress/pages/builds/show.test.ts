@@ -219,5 +219,21 @@ describeWorldOn(sqlite, "the page of a build", startQueuePages, (pages) => {
       file.headers.get("content-disposition") ?? "",
       new RegExp(`filename="build-${number}-payload\\.json"`),
     );
+
+    const rebuilt = await pages.asAda.post(`${path}/rebuild`);
+    const again = rebuilt.headers.get("location")?.split("?")[0] ?? "";
+    assert.match(
+      (await pages.asAda.get(again)).text,
+      new RegExp(`<a href="${again}/payload" download>Download`),
+    );
+    assert.equal((await pages.asAda.get(`${again}/payload`)).text, payload);
+  });
+
+  it("leads to where the steps of new builds are changed", async () => {
+    const { number } = await buildWebhook(pages, (await pages.acme.trigger()).path, "{}");
+
+    const { text } = await pages.asBob.get(pages.paths.build(number));
+
+    assert.ok(text.includes(`href="${pages.paths.pipeline}/edit#steps"`));
   });
 });

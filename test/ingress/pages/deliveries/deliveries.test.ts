@@ -183,8 +183,11 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
     const unsaved = await attempt("webhook.", "save");
     assert.equal(unsaved.status, 422);
     assert.match(unsaved.text, /role="alert"/);
-    assert.equal((await attempt('webhook.payload.ref == "x"', "save")).status, 303);
-    assert.match((await bob.get(at)).text, /webhook\.payload\.ref == /);
+    const saved = await attempt('webhook.payload.ref == "x"', "save");
+    assert.equal(saved.headers.get("location"), `${at}?notice=trigger_saved`);
+    const shown = (await bob.get(at)).text;
+    assert.match(shown, /webhook\.payload\.ref == /);
+    assert.ok(shown.includes(`href="${at}/filter">Try a filter`));
     assert.equal((await attempt("", "save")).status, 303);
     assert.doesNotMatch((await bob.get(`${at}/filter`)).text, /webhook\.payload\.ref == (&quot;|")x/);
   });

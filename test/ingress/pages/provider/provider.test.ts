@@ -121,6 +121,8 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     assert.match(form, /name="build_merge_group_checks_requested"/);
     assert.match(form, /name="publish_commit_status"[^>]* checked/);
     assert.doesNotMatch(form, /name="build_release_published"/);
+    assert.match(form, /In the API: filter_condition\./);
+    assert.match(form, /\(build_branches in the API\)/);
     const { answer } = await create("https://bitbucket.org/acme/app.git");
     assert.match(read(answer), /View requests/);
     assert.doesNotMatch(await show(`${at}/pipelines/app-${made}/provider/settings`), /merge_group/);
@@ -176,6 +178,22 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     const [, connect = ""] = /href="([^"]*)"[^>]*>Connect git\.example\.com</.exec(asAdmin) ?? [];
     const form = read(await pages.asAda.get(connect.replaceAll("&amp;", "&")));
     assert.match(form, /name="url"[^>]* value="https:\/\/git\.example\.com"/);
+
+    const own = await create("http://code.example.com:3000/acme/app.git");
+    const [, withPort = ""] =
+      /href="([^"]*)"[^>]*>Connect code/.exec(read(await pages.asAda.get(own.path))) ?? [];
+    const opened = read(await pages.asAda.get(withPort));
+    assert.match(opened, /name="url"[^>]* value="http:\/\/code\.example\.com:3000"/);
+    const [, action = ""] =
+      /<form method="post" action="([^"]*repository_connections[^"]*)"/.exec(opened) ?? [];
+    const connected = await pages.asAda.post(action, { type: "gitea", url: "http://code.example.com:3000" });
+    assert.equal(
+      connected.headers.get("location"),
+      `${own.path}?notice=repository_connection_created`,
+      "back to the pipeline that needed it",
+    );
+    await pages.asBob.post(`${own.path}/rotate`, {});
+    assert.match(await show(own.path), new RegExp(`href="${own.path}/secret">make a new one`));
 
     const without = await create("", { name: "None" });
     assert.equal(

@@ -32,7 +32,9 @@ describeWorldOn(sqlite, "the secret of a trigger", startTriggerPages, (pages) =>
     assert.equal(secretIn(refused.text), secret, "it stays, as it was shown");
     const created = await pages.member.post(`${triggersPath}/new`, generated);
     assert.equal(created.status, 200);
-    assert.ok(!created.text.includes(secret));
+    assert.match(created.text, new RegExp(`<textarea id="endpoint-secret"[^>]*>${secret}<`), "once more");
+    assert.match(read(created), new RegExp(`SECRET='${secret}'`));
+    assert.match(created.text, /Payload URL/, "the steps that need the URL");
     const stored = await pages.find(fields.id);
     assert.equal(secretOf(pages.services.cipher, stored), secret);
   });
