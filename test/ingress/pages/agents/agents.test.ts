@@ -27,7 +27,7 @@ describeWorldOn(sqlite, "the pages of agents", startQueuePages, (pages) => {
     const waiting = (await pages.asAda.get(pages.paths.queue)).text;
 
     assert.match(waiting, /no agent of this queue is connected/);
-    assert.match(waiting, /Web #2\b/);
+    assert.match(waiting, /Web<\/bdi> #2\b/);
     const agent = await start({ name: "builder-7", hostname: "basement", meta_data: ["gpu=yes"] });
     const { token } = await agent.begin((await agent.offered()) ?? "");
     const running = (await pages.asAda.get(pages.paths.queue)).text;
@@ -35,7 +35,7 @@ describeWorldOn(sqlite, "the pages of agents", startQueuePages, (pages) => {
     for (const text of ["builder-7", "basement", "gpu=yes", "Running jobs", "Waiting jobs"])
       assert.ok(running.includes(text), text);
     assert.match((await pages.asAda.get(pages.paths.cluster)).text, /builder-7/);
-    assert.match((await pages.asAda.get(agentPath(agent))).text, /Web #1/);
+    assert.match((await pages.asAda.get(agentPath(agent))).text, /Web<\/bdi> #1/);
     await agent.finish((await agent.offered()) ?? "", 0, token);
   });
 

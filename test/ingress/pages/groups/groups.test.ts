@@ -68,8 +68,8 @@ describeWorldOn(sqlite, "the pages of concurrency groups", startQueuePages, (pag
     const first = (await pages.asBob.get(path)).text;
     assert.match(first, /limited_page=2/);
     const second = (await pages.asBob.get(`${path}?limited_page=2`)).text;
-    assert.match(second, /many #32/);
-    assert.match(second, /many #33/);
+    assert.match(second, /many<\/bdi> #32/);
+    assert.match(second, /many<\/bdi> #33/);
   });
 
   it("are unknown in another organization", async () => {
