@@ -2,6 +2,7 @@ import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { endpointUrl } from "../../../shared/settings/urls.ts";
 import type { CreatedTrigger } from "../../../shared/triggers/create.ts";
+import { curlCommand } from "../../../shared/triggers/curl-command.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { pipelinePath } from "../address/pipeline.ts";
@@ -11,7 +12,6 @@ import { LinkButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
 import type { PageContent } from "../ui/page.ts";
-import { curlCommand } from "./curl-command.ts";
 import { SetupSteps, setupOf } from "./setup.tsx";
 
 /**

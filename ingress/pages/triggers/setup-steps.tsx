@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
+import { curlCommand } from "../../../shared/triggers/curl-command.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import type { TriggerType } from "../../../shared/triggers/types.ts";
 import { Table } from "../ui/tables.tsx";
-import { curlCommand } from "./curl-command.ts";
 
 export interface Setup {
   trigger: Trigger;

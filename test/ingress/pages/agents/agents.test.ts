@@ -91,7 +91,7 @@ describeWorldOn(sqlite, "the pages of agents", startQueuePages, (pages) => {
     for (const path of [agentPath(agent), pages.paths.queue, pages.paths.cluster]) {
       const { text } = await pages.asAda.get(path);
       assert.match(text, /lost its job/, path);
-      assert.match(text, new RegExp(`/jobs/${jobId}"[^>]*>[^<]+</a>.*\\(lost\\)`), path);
+      assert.match(text, new RegExp(`/jobs/${jobId}"[^>]*><bdi>[^<]+</bdi> #[^<]+</a>.*\\(lost\\)`), path);
     }
     assert.match((await pages.asAda.get(agentPath(agent))).text, /may still run the command/);
     await agent.ping();

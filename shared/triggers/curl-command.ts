@@ -1,5 +1,5 @@
-import { quoteForShell } from "../../../shared/shell.ts";
-import type { TriggerType } from "../../../shared/triggers/types.ts";
+import { quoteForShell } from "../shell.ts";
+import type { TriggerType } from "./types.ts";
 
 /**
  * A shell command that sends a delivery.
