@@ -54,7 +54,7 @@ export const triggerSetupPage = memberPage(async (services, request) => {
   };
 });
 
-/** What the steps for the sender of a trigger depend on. */
+/** The facts of a trigger that the steps for its sender name. */
 export function setupOf({ config }: Services, request: MemberRequest, trigger: Trigger): Setup {
   const { organization } = request;
   const path = (pattern: PatternWith<"org" | "slug" | "trigger">) => triggerPath(request, trigger, pattern);
