@@ -36,11 +36,9 @@ export function chatBody(
   const { headline, facts } = partsOf(told, hasMarks);
   const text = [...above, headline, facts, ...below].join("\n");
   if (!hostsOfSlack.includes(URL.parse(url)?.hostname ?? "")) return { text };
-  const sections = [...above, headline].map((part) => ({
-    type: "section",
-    text: { type: "mrkdwn", text: part.slice(0, maxBlockLength) },
-  }));
-  const elements = [facts, ...below].map((part) => ({ type: "mrkdwn", text: part }));
+  const textOf = (part: string) => ({ type: "mrkdwn", text: part.slice(0, maxBlockLength).toWellFormed() });
+  const sections = [...above, headline].map((part) => ({ type: "section", text: textOf(part) }));
+  const elements = [facts, ...below].map(textOf);
   return { text, blocks: [...sections, { type: "context", elements }] };
 }
 

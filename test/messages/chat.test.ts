@@ -28,6 +28,17 @@ describe("the body for a chat", () => {
     assert.deepEqual([text.split("\n")[0], text.split("\n").at(-1)], ["Look at it", "_No service names #a_"]);
   });
 
+  it("has blocks that Slack takes, however long its message and its note are", () => {
+    const long = `a${"🔥".repeat(2999)}`;
+    const { blocks = [] } = chatBody(slack, told(), { message: long, note: long });
+    const texts = JSON.stringify(blocks).match(/"text":"[^"]*"/g) ?? [];
+    assert.equal(texts.length, 4);
+    for (const text of texts) {
+      assert.ok(text.length < 3000 + 20, `${text.length} characters`);
+      assert.doesNotMatch(text, /\\ud/, "half a character");
+    }
+  });
+
   it("tells of a step", () => {
     const step = {
       name: "Lint",
