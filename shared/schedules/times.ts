@@ -5,23 +5,37 @@ import { isDayOf } from "./days.ts";
 
 // The times of a cronline. A library finds the times of a zone, with its changes of the clock.
 
-/** The 29th of February, and weeks of two digits, come behind fewer days that are looked at and left out. */
-const maxDaysLeftOut = 400;
+/** Leap days, and most weeks of two digits in one month, come earlier. */
+const maxDaysAhead = 40 * 366;
+/** Times that the library finds on other days. A few come before each change of the clock. */
+const maxTimesLeftOut = 100;
 
-/** The first time after another. Undefined if none comes in years. */
+/** The first time after another. Undefined if none comes in decades. */
 export function nextTime(cronline: Cronline, after: Date): Date | undefined {
   const pattern = patternOf(cronline);
   const options = { mode: "5-part" as const, fixedTimeRule: "no-wildcard" as const };
   const cron = new Cron(pattern, { ...options, ...zoneOption(cronline.zone) });
   let from = after;
-  for (let days = 0; days < maxDaysLeftOut; days++) {
+  for (let leftOut = 0; leftOut < maxTimesLeftOut; leftOut++) {
     const time = cron.nextRun(from) ?? undefined;
     if (time === undefined) return undefined;
     const local = localTime(cronline.zone, time);
     if (isDayOf(cronline, local)) return time;
-    // Behind the last time of this day, however the clock is set meanwhile.
-    const restOfDay = dayMs - (local.getTime() % dayMs);
-    from = new Date(time.getTime() + Math.max(restOfDay - 2 * hourMs, minuteMs));
+    const day = nextDay(cronline, local);
+    if (!day) return undefined;
+    // Before its first time, however the clock is set meanwhile.
+    const wait = day.getTime() - local.getTime() - 2 * hourMs;
+    from = new Date(time.getTime() + Math.max(wait, minuteMs));
+  }
+  return undefined;
+}
+
+/** The next of its days. The library would find each day between. */
+function nextDay(cronline: Cronline, local: Date): Date | undefined {
+  const first = local.getTime() - (local.getTime() % dayMs) + dayMs;
+  for (let ahead = 0; ahead < maxDaysAhead; ahead++) {
+    const day = new Date(first + ahead * dayMs);
+    if (cronline.months.values.includes(day.getUTCMonth() + 1) && isDayOf(cronline, day)) return day;
   }
   return undefined;
 }

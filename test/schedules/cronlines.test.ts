@@ -82,6 +82,17 @@ describe("cronlines", () => {
     for (const [text, time] of Object.entries(times)) assert.deepEqual(after(text, from, 1), [time], text);
   });
 
+  it("come in rare months, however many times their hours have", () => {
+    assert.deepEqual(after("*/10 * 29 2 * Europe/Berlin", "2026-09-05T07:26:12Z", 2), [
+      ...["2028-02-28T23:00", "2028-02-28T23:10"],
+    ]);
+    assert.deepEqual(after("0,50 * 29 2 *", "2028-06-16T17:01:04Z", 1), ["2032-02-29T00:00"]);
+    assert.deepEqual(after("*/10 22-23 31 * * America/Santiago", "2027-09-04T18:08:25Z", 1), [
+      "2027-11-01T01:00",
+    ]);
+    assert.deepEqual(after("0 0 * * tue%99 Europe/Berlin", "2026-11-28T00:00:00Z", 1), ["2028-06-19T22:00"]);
+  });
+
   it("come to no time in years, in weeks that never have their month", () => {
     assert.deepEqual(after("0 0 * 1 mon%52", "2026-06-01T00:00:00Z"), []);
   });
