@@ -195,6 +195,15 @@ describeInBrowser("reading a log of 20,000 lines", startPages, (pages) => {
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "test/cart.ts:12");
   });
 
+  it("shows a place in a file within its line, also on a phone", async () => {
+    await page.goto(path);
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      assert.match(await page.locator(`#L${failing}`).innerText(), /✗ test\/cart\.ts:12 is broken$/);
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
   it("leads by j and k through the jobs of the build, with the reader's choices", async () => {
     const { services, acme } = pages;
     const pipeline = await createPipeline(services, acme.operator, {
