@@ -34,6 +34,8 @@ export const annotationPage = memberPage(async (services, request) => {
             Text
           </a>
         </div>
+        {/* Authors begin with the headings that stand below this one on the page of the build. */}
+        <h2 class="hidden">Annotation</h2>
         <AnnotationBlock annotation={annotation} html={html} />
       </>
     ),

@@ -2,13 +2,17 @@ import type { Page } from "playwright-core";
 import { createOwnAccessToken } from "../../../../shared/accounts/access-tokens.ts";
 import type { Actor } from "../../../../shared/accounts/audit.ts";
 import { requireOrganization, updateOrganization } from "../../../../shared/accounts/organizations.ts";
+import { annotateByHand } from "../../../../shared/annotations/by-hand.ts";
+import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
 import { cancelBuild } from "../../../../shared/builds/progress/cancel.ts";
 import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import type { Cluster } from "../../../../shared/clusters/store.ts";
 import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
 import { newId } from "../../../../shared/ids.ts";
+import { unsubscribeTokenOf } from "../../../../shared/notices/unsubscribe.ts";
 import { listConnectedApps } from "../../../../shared/oauth/grants.ts";
-import { createPipeline, defaultStep } from "../../../../shared/pipelines/pipelines.ts";
+import { pathTo, patterns } from "../../../../shared/paths.ts";
+import { createPipeline, defaultStep, requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import type { Pipeline } from "../../../../shared/pipelines/store.ts";
 import type { NewQueue } from "../../../../shared/queues/members.ts";
 import { createQueue, updateQueue } from "../../../../shared/queues/queues.ts";
@@ -23,6 +27,7 @@ import { exhibitQueue, exhibitUse } from "./figures.ts";
 import { exhibitHosts, hostLooks } from "./host-looks.ts";
 import { exhibitMessages, outboxLooks } from "./outbox-looks.ts";
 import { exhibitProviders, providerLooks } from "./provider-looks.ts";
+import { exhibitSchedules, scheduleLooks } from "./schedule-looks.ts";
 import { exhibitSecrets, secretLooks } from "./secret-looks.ts";
 import { exhibitServices, serviceLooks } from "./service-looks.ts";
 import { exhibitSteps, stepLooks } from "./step-looks.ts";
@@ -40,6 +45,11 @@ export interface Look<On = Exhibits> {
 }
 
 const at = (path: string) => (page: Page) => page.goto(path);
+/** The first page with this in its address to which a page leads. */
+const linked = (from: string, part: string) => async (page: Page) => {
+  await page.goto(from);
+  await page.goto((await page.locator(`main a[href*="${part}"]`).first().getAttribute("href")) ?? "");
+};
 const unfoldedTimes = async (page: Page) => {
   await page.goto("/organizations/globex/pipelines/passed/builds/1");
   for (const summary of await page.locator(".unfolding > summary").all()) await summary.click();
@@ -213,6 +223,11 @@ export const everyPage: Look[] = [
   { name: "connected apps, none yet", as: "bob", visit: at("/user/connected-apps") },
   { name: "a connected app", as: "ada", visit: (page, { app }) => page.goto(`/user/connected-apps/${app}`) },
   {
+    name: "revoking an app everywhere",
+    as: "ada",
+    visit: linked("/user/connected-apps", "/applications/"),
+  },
+  {
     name: "revoking an app",
     as: "ada",
     visit: (page, { app }) => page.goto(`/user/connected-apps/${app}/revoke`),
@@ -244,10 +259,12 @@ export const everyPage: Look[] = [
     visit: at("/organizations/globex/pipelines/site?state=failed"),
   },
   { name: "members", as: "ada", visit: members },
+  { name: "removing a member", as: "ada", visit: linked("/organizations/globex/members", "/remove") },
   { name: "members, for a member", as: "bob", visit: at("/organizations/acme/members") },
   { name: "an invitation, created", as: "ada", visit: newInvitation },
   { name: "an invitation, opened", as: "ada", visit: openInvitation },
   { name: "mails about builds", as: "ada", visit: at("/organizations/globex/mails") },
+  { name: "ending mails", as: "nobody", visit: (page, { unsubscribe }) => page.goto(unsubscribe) },
   { name: "settings", as: "ada", visit: at("/organizations/globex/settings") },
   { name: "settings, refused", as: "ada", visit: wrongSettings },
   { name: "new token, scopes of a preset", as: "ada", visit: presetOfScopes },
@@ -256,6 +273,7 @@ export const everyPage: Look[] = [
   { name: "editing a pipeline, refused", as: "ada", visit: refusedPipeline },
   { name: "editing a pipeline, as JSON", as: "ada", visit: stepsAsJson },
   { name: "deleting a pipeline", as: "ada", visit: at("/organizations/globex/pipelines/site/delete") },
+  { name: "history of a pipeline", as: "ada", visit: at("/organizations/globex/pipelines/site/history") },
   { name: "a pipeline, no build yet", as: "bob", visit: at("/organizations/acme/pipelines/web") },
   { name: "a build", as: "ada", visit: at("/organizations/globex/pipelines/site/builds/3") },
   { name: "a build, canceled", as: "ada", visit: at("/organizations/globex/pipelines/site/builds/2") },
@@ -283,6 +301,11 @@ export const everyPage: Look[] = [
   { name: "a queue", as: "ada", visit: (page, { queues }) => page.goto(queues.deploy) },
   { name: "a queue, paused", as: "ada", visit: (page, { queues }) => page.goto(queues.default) },
   { name: "a queue, hosted", as: "ada", visit: (page, { queues }) => page.goto(queues.hosted) },
+  {
+    name: "history of a queue",
+    as: "ada",
+    visit: (page, { queues }) => page.goto(`${queues.default}/history`),
+  },
   { name: "a queue, with agents and jobs", as: "ada", visit: (page, { agents }) => page.goto(agents.queue) },
   { name: "an agent", as: "ada", visit: (page, { agents }) => page.goto(agents.running) },
   { name: "an agent, paused", as: "ada", visit: (page, { agents }) => page.goto(agents.paused) },
@@ -290,6 +313,12 @@ export const everyPage: Look[] = [
   { name: "a build, passed", as: "ada", visit: at("/organizations/globex/pipelines/passed/builds/1") },
   { name: "a build, failed", as: "ada", visit: at("/organizations/globex/pipelines/failed/builds/1") },
   { name: "a build, running", as: "ada", visit: at("/organizations/globex/pipelines/running/builds/1") },
+  {
+    name: "a build, compared",
+    as: "ada",
+    visit: at("/organizations/globex/pipelines/passed/builds/2/compare"),
+  },
+  { name: "an annotation", as: "ada", visit: (page, { annotation }) => page.goto(annotation) },
   { name: "a build, times unfolded", as: "ada", visit: unfoldedTimes },
   { name: "artifacts", as: "ada", visit: (page, { artifacts }) => page.goto(artifacts.list) },
   {
@@ -309,6 +338,7 @@ export const everyPage: Look[] = [
   ...outboxLooks,
   ...serviceLooks,
   ...providerLooks,
+  ...scheduleLooks,
   ...secretLooks,
   ...stepLooks,
   ...hostLooks,
@@ -330,9 +360,35 @@ export async function exhibit(pages: Pages) {
     outbox: await exhibitMessages(pages),
     services: await exhibitServices(pages),
     artifacts: await exhibitArtifacts(pages, "passed"),
+    schedule: await exhibitSchedules(pages),
+    annotation: await largeAnnotation(pages),
+    unsubscribe: unsubscribePath(pages),
     app: await connectedApp(pages),
     token: await ownToken(pages),
   };
+}
+
+/** Of a build that is compared with the one before it. */
+async function largeAnnotation({ services, ada }: Pages): Promise<string> {
+  const organization = await requireOrganization(services.db, "globex");
+  const pipeline = await requirePipeline(services.db, organization.id, "passed");
+  const { build } = await createBuildByHand(services, { organization, userId: ada.id }, pipeline, {
+    branch: "main",
+    message: "Once more",
+  });
+  const rows = "| parser/expressions/of-conditions.test.ts | 1,204 | 12.3 s |\n".repeat(1200);
+  const body = `### Slow tests\n\n| File | Tests | Time |\n|---|---|---|\n${rows}`;
+  const annotation = await annotateByHand(
+    services,
+    { buildId: build.id, jobId: null },
+    { body, context: "slow tests", style: "warning" },
+  );
+  return `/organizations/globex/pipelines/passed/builds/2/annotations/${annotation}`;
+}
+
+function unsubscribePath({ services, acme, ada }: Pages): string {
+  const token = unsubscribeTokenOf(services, { organizationId: acme.id, userId: ada.id });
+  return pathTo(patterns.unsubscribe, { token });
 }
 
 /** Creates a user code in each state. */

@@ -135,6 +135,25 @@ export const triggerLooks: Look<Exhibits>[] = [
     visit: (page, { triggers }) => page.goto(`${triggers.github}/replace`),
   },
   { name: "a filter, tried on 20 deliveries", as: "ada", visit: triedFilter },
+  {
+    name: "sending a delivery",
+    as: "ada",
+    visit: (page, { triggers }) => page.goto(`${triggers.github}/send`),
+  },
+  {
+    name: "history of a trigger",
+    as: "ada",
+    visit: (page, { triggers }) => page.goto(`${triggers.github}/history`),
+  },
+  {
+    name: "a delivery",
+    as: "ada",
+    visit: async (page, { triggers }) => {
+      await page.goto(triggers.github);
+      const link = page.locator('main a[href*="/deliveries/"]').first();
+      await page.goto((await link.getAttribute("href")) ?? "");
+    },
+  },
   { name: "a refused request", as: "ada", visit: (page, { triggers }) => page.goto(triggers.refused) },
   ...(["webhook", "github", "gitlab", "linear", "hmac"] as const).map((type) => ({
     name: `setting up a trigger, ${type}`,
