@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { before, it } from "node:test";
+import type { Page } from "playwright-core";
+import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
+import { newId } from "../../../../shared/ids.ts";
+import { requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { createTrigger } from "../../../../shared/triggers/create.ts";
+import { describeInBrowser, openWindow } from "../../../helpers/browser.ts";
+import { decideDue } from "../../../helpers/builds.ts";
+import { post } from "../../../helpers/http.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
+import { makeLargeBuild } from "../builds/large-build.ts";
+
+/** With its border. */
+const maxRow = 41;
+const desk = { width: 1440, height: 900 };
+const tablet = { width: 768, height: 1024 };
+
+describeInBrowser("rows and columns", startQueuePages, (pages) => {
+  let page: Page;
+  let build: string;
+  let trigger: string;
+
+  before(async () => {
+    ({ path: build } = await makeLargeBuild(pages));
+    const features = { webhook_filtering: true };
+    const organization = await updateOrganization(pages.services, "acme", { features });
+    const pipeline = await requirePipeline(pages.services.db, organization.id, "shop");
+    const actor = { ...pages.actor, organization };
+    const made = await createTrigger(pages.services, actor, pipeline, {
+      type: "github",
+      label: "Pushes",
+      filter: "false",
+    });
+    for (let sent = 0; sent < 3; sent++)
+      await post(`${pages.url}/deliver/${made.token}`, "{}", { "X-GitHub-Delivery": newId(new Date()) });
+    await decideDue(pages.services);
+    trigger = `${pages.paths.pipelines}/shop/triggers/${made.trigger.id}`;
+    page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.ada) });
+  });
+
+  const heightOf = (selector: string) =>
+    page
+      .locator(selector)
+      .evaluateAll((all) => Math.max(...all.map((each) => each.getBoundingClientRect().height)));
+
+  it("have one line on a desk: a delivery beside why it made no build", async () => {
+    await page.setViewportSize(desk);
+    await page.goto(trigger);
+
+    assert.equal(await page.locator("tbody .reason").count(), 3);
+    const height = await heightOf("tbody tr");
+    assert.ok(height <= maxRow, `${height} pixels`);
+  });
+
+  it("lay out the steps of a stage side by side if they are many", async () => {
+    await page.setViewportSize(desk);
+    await page.goto(build);
+
+    const height = await heightOf(".stages");
+    assert.ok(height <= 500, `${height} pixels`); // one below the other take 770
+  });
+
+  it("leave the name of the organization its room in the head of a tablet", async () => {
+    await page.setViewportSize(tablet);
+    await page.goto(build);
+
+    const name = page.locator(".owner .name").first();
+    assert.ok(await name.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth));
+  });
+});
