@@ -236,7 +236,7 @@ function Webhook({
 function unmadePage(request: MemberRequest, pipeline: PipelineFacts, provider: ProviderId): PageContent {
   return {
     title: "Provider",
-    script: "once.js",
+    script: ["once.js", "copy.js"], // once it is made, the open page shows its address
     section: "pipelines",
     topics: [`pipeline:${pipeline.id}`],
     content: (

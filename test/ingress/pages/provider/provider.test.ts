@@ -192,6 +192,9 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
       `${own.path}?notice=repository_connection_created`,
       "back to the pipeline that needed it",
     );
+    const unmade = await show(own.path);
+    assert.match(unmade, /is not made yet[\s\S]*Make the webhook/);
+    assert.match(unmade, /copy\.js/, "the open page shows the address once there is one");
     await pages.asBob.post(`${own.path}/rotate`, {});
     assert.match(await show(own.path), new RegExp(`href="${own.path}/secret">make a new one`));
 
