@@ -37,7 +37,8 @@ describeWorld("the calls of stacks", withSettings(openAgentApi, settings), (api)
     const client = await registered("limited");
     const poll = () => client.send("GET", "/stacks/limited/scheduled-jobs?queue_key=default");
 
-    const answers = await Promise.all(Array.from({ length: 12 }, poll));
+    // Of 40, some are refused although a slow machine takes seconds for them.
+    const answers = await Promise.all(Array.from({ length: 40 }, poll));
 
     const names = ["scope", "limit", "remaining"].map((name) => `ratelimit-${name}`);
     const [first] = answers.filter(({ status }) => status === 200);
@@ -46,7 +47,7 @@ describeWorld("the calls of stacks", withSettings(openAgentApi, settings), (api)
       ["list-scheduled-jobs", "10"],
     );
     const refused = answers.filter(({ status }) => status === 429);
-    assert.equal(refused.length, 2);
+    assert.ok(refused.length > 0 && answers.length - refused.length >= 10, `${refused.length} were refused`);
     assert.match(refused[0]?.body.message, /^You have exceeded your API rate limit\./);
     assert.deepEqual([refused[0]?.body.scope, refused[0]?.body.limit], ["list-scheduled-jobs", 10]);
     const other = await client.send("GET", `/stacks/limited/jobs/${unknownId}`);
