@@ -84,7 +84,7 @@ export async function listWords(
   return found.map(({ word }) => word);
 }
 
-type SubjectValues = WordScope & Record<string, string | number>;
+type SubjectValues = WordScope & Record<string, string | number | null>;
 
 /** A statement for each of a few numbers of words, with places for as many. */
 const newest = new Map(
@@ -118,8 +118,8 @@ export async function listSubjects(
 ): Promise<string[]> {
   if (words.length === 0) return [];
   const [size = maxWords, read] = [...newest].find(([places]) => places >= words.length) ?? [];
-  // No word is empty.
-  const places = Array.from({ length: size }, (_, index) => [`word${index}`, words[index] ?? ""]);
+  // No word equals null. Blank ids of senders are stored as empty words.
+  const places = Array.from({ length: size }, (_, index) => [`word${index}`, words[index] ?? null]);
   const found = (await read?.(db, { ...scope, ...Object.fromEntries(places), ofEach, limit })) ?? [];
   return found.map(({ id }) => id);
 }

@@ -1,6 +1,7 @@
 import type { Build } from "../../builds/rows/build-store.ts";
-import type { Job } from "../../builds/rows/job-store.ts";
+import type { Job, JobFacts } from "../../builds/rows/job-store.ts";
 import { findJob, lockBuilds } from "../../builds/rows/progress-store.ts";
+import type { Tx } from "../../db/database.ts";
 import { notFound, Refusal } from "../../refusal.ts";
 import type { Services } from "../../services/services.ts";
 import { writes } from "../../sharing/resources.ts";
@@ -32,7 +33,7 @@ export async function finishByStack(
 }
 
 async function finishIn(
-  tx: Parameters<typeof settleEnded>[0],
+  tx: Tx,
   {
     stack,
     id,
@@ -40,7 +41,7 @@ async function finishIn(
     result: { exitStatus, detail },
     line,
   }: { stack: Stack; id: string; buildId: string; result: StackResult; line: LastLine },
-): Promise<{ build: Build; changed: Awaited<ReturnType<typeof settleEnded>> }> {
+): Promise<{ build: Build; changed: JobFacts[] }> {
   const [build] = await lockBuilds(tx, [buildId]);
   if (!build) throw notFound("job");
   const ending = {

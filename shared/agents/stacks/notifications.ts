@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { changeInBatches } from "../../db/batches.ts";
 import type { Tx } from "../../db/database.ts";
 import { minuteMs, secondMs } from "../../durations.ts";
@@ -23,6 +24,8 @@ const takenAfterEndMs = 300 * secondMs;
 /** The clock of a stack may be ahead of ours. */
 const maxAheadMs = minuteMs;
 const jobsPerTransaction = 100;
+/** A time without an offset would depend on the time zone of this machine. */
+const time = z.iso.datetime({ offset: true });
 
 export interface NewNotification {
   /** As it was given. */
@@ -38,6 +41,11 @@ interface Sound {
   at: Date | undefined;
 }
 
+interface Refused {
+  index: number;
+  error: string;
+}
+
 /** By the reason: the places of notifications that were not stored. */
 export type NotificationErrors = Map<string, number[]>;
 
@@ -48,12 +56,11 @@ export async function notifyAboutJobs(
   given: NewNotification[],
   signal: AbortSignal,
 ): Promise<NotificationErrors> {
-  const errors: NotificationErrors = new Map();
-  const refuse = (index: number, error: string) => errors.set(error, [...(errors.get(error) ?? []), index]);
+  const refused: Refused[] = [];
   const sound = given.flatMap((each, index): Sound[] => {
     const read = readNotification(each);
     if (typeof read !== "string") return [{ index, ...read }];
-    refuse(index, read);
+    refused.push({ index, error: read });
     return [];
   });
   const known = new Set(
@@ -63,16 +70,22 @@ export async function notifyAboutJobs(
   );
   const byJob = Map.groupBy(sound, ({ jobId }) => jobId);
   for (const [jobId, notifications] of byJob)
-    if (!known.has(jobId)) for (const { index } of notifications) refuse(index, "job not found");
+    if (!known.has(jobId))
+      refused.push(...notifications.map(({ index }) => ({ index, error: "job not found" })));
   const ids = [...byJob.keys()].filter((id) => known.has(id));
   const { id: organizationId } = registrar.organization;
   for (let start = 0; start < ids.length; start += jobsPerTransaction) {
     const jobIds = ids.slice(start, start + jobsPerTransaction);
-    const store = () => services.db.transaction((tx) => storeIn(tx, jobIds, byJob, refuse));
-    await writes.take(organizationId, store, signal);
+    const store = () => services.db.transaction((tx) => storeIn(tx, jobIds, byJob));
+    refused.push(...(await writes.take(organizationId, store, signal)));
     services.events.publish(jobIds.map((id): Topic => `job:${id}`));
   }
-  for (const indexes of errors.values()) indexes.sort((one, other) => one - other);
+  const errors: NotificationErrors = new Map();
+  for (const [error, all] of Map.groupBy(refused, (each) => each.error))
+    errors.set(
+      error,
+      all.map(({ index }) => index).sort((one, other) => one - other),
+    );
   return errors;
 }
 
@@ -82,23 +95,21 @@ function readNotification({ jobId, detail, timestamp }: NewNotification): Omit<S
   if (typeof detail !== "string" || detail.trim() === "") return "detail is required";
   if ([...detail].length > maxDetailCharacters)
     return `detail is too long (maximum is ${maxDetailCharacters} characters)`;
-  const at = timestamp === undefined || timestamp === null ? undefined : new Date(String(timestamp));
-  if (at && !Number.isFinite(at.getTime())) return "timestamp is invalid";
-  return { jobId: lowerCaseId(jobId), detail, at };
+  if (timestamp === undefined || timestamp === null)
+    return { jobId: lowerCaseId(jobId), detail, at: undefined };
+  const at = time.safeParse(timestamp);
+  return at.success ? { jobId: lowerCaseId(jobId), detail, at: new Date(at.data) } : "timestamp is invalid";
 }
 
-async function storeIn(
-  tx: Tx,
-  jobIds: string[],
-  byJob: ReadonlyMap<string, Sound[]>,
-  refuse: (index: number, error: string) => unknown,
-): Promise<void> {
+/** @returns those that were not stored */
+async function storeIn(tx: Tx, jobIds: string[], byJob: ReadonlyMap<string, Sound[]>): Promise<Refused[]> {
   const jobs = await lockJobs(tx, { ids: jobIds });
   const counts = new Map(
     (await countNotifications(tx, { jobIds })).map(({ jobId, total }) => [jobId, total]),
   );
   const now = tx.now.getTime();
   const rows: Omit<StackNotification, "id">[] = [];
+  const refused: Refused[] = [];
   for (const { id: jobId, createdAt, finishedAt, state } of jobs) {
     const isOver =
       !unfinishedJobStates.includes(state) &&
@@ -106,10 +117,11 @@ async function storeIn(
       finishedAt.getTime() + takenAfterEndMs < now;
     let count = counts.get(jobId) ?? 0;
     for (const { index, detail, at = tx.now } of byJob.get(jobId) ?? []) {
-      if (isOver) refuse(index, "job finished too long ago");
-      else if (at.getTime() > now + maxAheadMs) refuse(index, "timestamp cannot be in the future");
-      else if (at < createdAt) refuse(index, "timestamp cannot be before the job was created");
-      else if (count >= maxNotifications) refuse(index, "job stack notification count exceeded");
+      const refuse = (error: string) => refused.push({ index, error });
+      if (isOver) refuse("job finished too long ago");
+      else if (at.getTime() > now + maxAheadMs) refuse("timestamp cannot be in the future");
+      else if (at < createdAt) refuse("timestamp cannot be before the job was created");
+      else if (count >= maxNotifications) refuse("job stack notification count exceeded");
       else {
         rows.push({ jobId, detail, notifiedAt: at.getTime() > now ? tx.now : at });
         count++;
@@ -121,6 +133,7 @@ async function storeIn(
     tx,
     rows.map((row, index) => ({ ...row, id: ids[index] as string })),
   );
+  return refused;
 }
 
 /** Deletes the notifications about builds that are about to be purged: a cascade would delete all at once. */

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { eq } from "drizzle-orm";
+import { notifyAboutJobs } from "../../../shared/agents/stacks/notifications.ts";
 import { minuteMs, secondMs } from "../../../shared/durations.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { agentTokenOf, openAgentApi, startAgent } from "../../helpers/agent.ts";
 import { unknownId } from "../../helpers/api.ts";
 import { describeWorld, withSettings } from "../../helpers/databases.ts";
@@ -178,6 +180,34 @@ describeWorld("the calls of stacks", withSettings(openAgentApi, settings), (api)
     for (const client of clients.filter(({ key }) => key !== "b")) await client.deregister();
   });
 
+  it("name a wrong notification once, also if its transaction runs again", async () => {
+    const { read } = await api.buildOnQueue({}, {});
+    const [one] = (await read()).jobs.map(({ id }: { id: string }) => id);
+    const { services } = api.world;
+    let runs = 0;
+    const transaction: Services["db"]["transaction"] = async (work) => {
+      const run = () =>
+        services.db.transaction(async (tx) => {
+          const result = await work(tx);
+          if (++runs === 1) throw new Error("lost race");
+          return result;
+        });
+      return run().catch(run);
+    };
+    const registrar = { organization: api.acme, cluster: api.acme.cluster, queue: null } as never;
+    const given = [{ jobId: one, detail: "Too early", timestamp: new Date(0).toISOString() }];
+
+    const errors = await notifyAboutJobs(
+      { ...services, db: { ...services.db, transaction } },
+      registrar,
+      given,
+      new AbortController().signal,
+    );
+
+    assert.equal(runs, 2);
+    assert.deepEqual([...errors], [["timestamp cannot be before the job was created", [0]]]);
+  });
+
   it("keep notifications that are right, and name the others", async () => {
     const { read, path } = await api.buildOnQueue({}, {});
     const [one, two] = (await read()).jobs.map(({ id }: { id: string }) => id);
@@ -195,13 +225,14 @@ describeWorld("the calls of stacks", withSettings(openAgentApi, settings), (api)
       { job_uuid: one, detail: "Future", timestamp: at(10 * minuteMs) },
       { job_uuid: one, detail: "Past", timestamp: at(-minuteMs) },
       { job_uuid: one, detail: "Never", timestamp: "x" },
+      { job_uuid: one, detail: "Nowhere", timestamp: at(secondMs).replace("Z", "") },
       { job_uuid: two, detail: "💚".repeat(256) },
     ]);
 
     assert.deepEqual(errors, [
       { error: "detail is required", indexes: [2] },
       { error: "detail is too long (maximum is 256 characters)", indexes: [3] },
-      { error: "timestamp is invalid", indexes: [7] },
+      { error: "timestamp is invalid", indexes: [7, 8] },
       { error: "job not found", indexes: [4] },
       { error: "timestamp cannot be in the future", indexes: [5] },
       { error: "timestamp cannot be before the job was created", indexes: [6] },

@@ -135,6 +135,15 @@ describeWorld("the search of an organization", startQueuePages, (pages) => {
     assert.deepEqual((await found("e5f1-late")).Deliveries, [id]);
   });
 
+  it("does not find a delivery whose id of its sender is blank, when it looks for several others", async () => {
+    const ids = [await deliver("f00d-1"), await deliver("f00d-2")].toReversed();
+    await deliver("\u00a0");
+    pages.clock.advance(2 * minuteMs);
+    await fillWords(pages.services);
+
+    assert.deepEqual((await found("f00d-")).Deliveries, ids);
+  });
+
   it("says what can be found, and that nothing is", async () => {
     assert.match(await search(" "), /Here is what can be found/);
     assert.match(await search("<nowhere>"), /Nothing is called “&lt;nowhere>” here/);
