@@ -1,7 +1,7 @@
 import { hourMs, secondMs } from "../durations.ts";
 import { mailWaitMs } from "../mail/limit.ts";
 import { type Mail, MailProblem } from "../mail/mail.ts";
-import type { Otherwise, Rest, Verdict } from "../outbox/kind.ts";
+import type { PreparedMail, Rest, Verdict } from "../outbox/kind.ts";
 import { smtpIsNotSet } from "../pipelines/notify/unsendable.ts";
 import type { Services } from "../services/services.ts";
 
@@ -11,7 +11,7 @@ type Mailing = Pick<Services, "mailer" | "rateLimiter" | "config" | "clock">;
 export async function mailing(
   services: Mailing,
   { organizationId, mail }: { organizationId: string; mail: Mail },
-): Promise<Otherwise | Rest> {
+): Promise<PreparedMail | Rest> {
   const { mailer, clock } = services;
   const inMs = (ms: number) => new Date(clock.now().getTime() + Math.max(secondMs, ms));
   if (!mailer) return { rest: inMs(hourMs), problem: smtpIsNotSet };

@@ -1,4 +1,4 @@
-import type { BuildState } from "../vocabulary.ts";
+import { type BuildState, isBlocked } from "../vocabulary.ts";
 
 // Plain facts of a build or a step, of which chats and mails make their texts.
 
@@ -41,7 +41,7 @@ export interface Told {
 
 /** The state as messages tell it. */
 export function toldState(state: BuildState): ToldState {
-  return state.startsWith("blocked") ? "blocked" : (state as ToldState);
+  return isBlocked(state) ? "blocked" : state;
 }
 
 export type Tone = "good" | "bad" | "neutral";

@@ -15,8 +15,8 @@ import type { Unit } from "./units.ts";
 // The conditions of notices are evaluated at each event, by the present rows and the state that the event tells.
 
 /**
- * Of all conditions of a transaction, which holds locks meanwhile. Honest ones take microseconds. Those of a single news
- * have the budget of their build, however long the machine takes.
+ * The time for all conditions of a transaction, which holds locks meanwhile. Usual ones take microseconds. The conditions
+ * of a single change are bounded by the budget of their build alone.
  */
 const maxMs = 300;
 

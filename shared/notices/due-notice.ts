@@ -4,7 +4,7 @@ import type { Notice } from "../vocabulary.ts";
 import type { NoticeEvent } from "./events.ts";
 import type { Unit } from "./units.ts";
 
-/** A notice that speaks now: its event happened, and its condition holds. */
+/** A notice to send now: its event happened, and its condition holds. */
 export interface DueNotice {
   news: News;
   build: Build;

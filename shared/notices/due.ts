@@ -4,30 +4,30 @@ import { listJobsById } from "../builds/rows/job-store.ts";
 import type { Tx } from "../db/database.ts";
 import { type News, subjectsOf } from "../news/store.ts";
 import { kindOf } from "../pipelines/notify/kinds.ts";
-import { type BuildEvent, finishedBuildStates, type Notice, type NoticeKind } from "../vocabulary.ts";
+import type { BuildEvent, Notice, NoticeKind } from "../vocabulary.ts";
 import { noticeTester } from "./conditions.ts";
 import type { DueNotice } from "./due-notice.ts";
-import { eventsOfKinds, type NoticeEvent } from "./events.ts";
-import { listSpeakingBuilds } from "./store.ts";
+import { eventsOfKinds, type NoticeEvent, stillHolds } from "./events.ts";
+import { listBuildsWithNotices } from "./store.ts";
 import { type Unit, unitReader } from "./units.ts";
 
-/** Finds the notices of these kinds that speak at news of an organization, in the order of the news. */
+/** Finds the notices of these kinds that are due at news of an organization, in the order of the news. */
 export async function findDueNotices(
   tx: Tx,
   reader: ConditionReader,
   news: readonly News[],
   kinds: readonly NoticeKind[],
 ): Promise<DueNotice[]> {
-  const builds = await listSpeakingBuilds(tx, subjectsOf(news, "buildId"));
+  const builds = await listBuildsWithNotices(tx, subjectsOf(news, "buildId"));
   if (builds.size === 0) return [];
-  const spoken = news.filter(({ buildId, jobId }) => {
+  const relevant = news.filter(({ buildId, jobId }) => {
     const build = builds.get(buildId ?? "");
     return build && (jobId === null ? build.notify !== null : build.tellsOfJobs);
   });
-  const jobs = await listJobsById(tx, subjectsOf(spoken, "jobId"));
+  const jobs = await listJobsById(tx, subjectsOf(relevant, "jobId"));
   const readUnits = unitReader(tx);
   const happened: DueNotice[] = [];
-  for (const each of spoken) {
+  for (const each of relevant) {
     const build = builds.get(each.buildId ?? "") as Build;
     const add = (notices: Notice[], events: readonly NoticeEvent[], unit?: Unit) => {
       for (const [index, notice] of notices.entries()) {
@@ -38,7 +38,7 @@ export async function findDueNotices(
       }
     };
     if (each.jobId === null) {
-      if (isStill(build, each.event as BuildEvent)) add(build.notify ?? [], [each.event as BuildEvent]);
+      if (stillHolds(each.event, build)) add(build.notify ?? [], [each.event as BuildEvent]);
       continue;
     }
     const job = jobs.get(each.jobId);
@@ -46,9 +46,4 @@ export async function findDueNotices(
     for (const { unit, events } of await readUnits(each, job)) add(unit.notices, events, unit);
   }
   return noticeTester(tx, reader)(happened);
-}
-
-/** A build that runs again will end again. */
-function isStill({ state }: Build, event: BuildEvent): boolean {
-  return event !== "build.finished" || finishedBuildStates.includes(state) || state.startsWith("blocked");
 }

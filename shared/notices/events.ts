@@ -1,4 +1,12 @@
-import { type BuildEvent, buildEvents, type JobEvent, type NoticeKind } from "../vocabulary.ts";
+import {
+  type BuildEvent,
+  type BuildState,
+  buildEvents,
+  finishedBuildStates,
+  isBlocked,
+  type JobEvent,
+  type NoticeKind,
+} from "../vocabulary.ts";
 
 // The events of which each kind of notice tells.
 
@@ -23,3 +31,8 @@ export const eventsOfKinds: Record<NoticeKind, readonly NoticeEvent[]> = {
 
 /** News of jobs after which their step may have ended. */
 export const endsOfJobs: readonly JobEvent[] = ["job.finished", "job.activated"];
+
+/** Says if an event still holds: a build that runs again has not finished, and will finish again. */
+export function stillHolds(event: string, { state }: { state: BuildState }): boolean {
+  return event !== "build.finished" || finishedBuildStates.includes(state) || isBlocked(state);
+}

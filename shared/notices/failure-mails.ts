@@ -11,7 +11,7 @@ import { firstLine } from "../messages/told.ts";
 import { type Failing, findFailing } from "../notifications/failing.ts";
 import { receiverOf, titleOfService } from "../notifications/notification-services.ts";
 import { findNotificationService } from "../notifications/store.ts";
-import type { Message, NewMessage, Otherwise, Rest, Tried } from "../outbox/kind.ts";
+import type { Message, NewMessage, PreparedMail, Rest, Tried } from "../outbox/kind.ts";
 import { putMessages } from "../outbox/put.ts";
 import { findFailingReceiver } from "../outbox/sent-store.ts";
 import type { Services } from "../services/services.ts";
@@ -81,7 +81,7 @@ export async function prepareFailureMail(
   services: Services,
   { organizationId, id }: Message,
   { userId, ...sender }: FailureTarget,
-): Promise<Otherwise | Rest | undefined> {
+): Promise<PreparedMail | Rest | undefined> {
   const { db, config } = services;
   const organization = await findOrganizationById(db, organizationId);
   const known = organization && (await describe(db, organizationId, sender));

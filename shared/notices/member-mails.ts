@@ -7,7 +7,7 @@ import { mailOf } from "../messages/mail.ts";
 import { mailing } from "../messages/mailing.ts";
 import { receiverOfAddress } from "../messages/receiver.ts";
 import { tellBuild } from "../messages/tell.ts";
-import type { Message, MessageKind, NewMessage, Otherwise, Rest } from "../outbox/kind.ts";
+import type { Message, MessageKind, NewMessage, PreparedMail, Rest } from "../outbox/kind.ts";
 import type { Services } from "../services/services.ts";
 import { web } from "../settings/urls.ts";
 import { finishedBuildStates } from "../vocabulary.ts";
@@ -69,7 +69,7 @@ async function prepareBuildMail(
   services: Services,
   { id, organizationId, buildId }: Message,
   { userId }: BuildTarget,
-): Promise<Otherwise | Rest | undefined> {
+): Promise<PreparedMail | Rest | undefined> {
   const { db, config, cipher } = services;
   const build = buildId === null ? undefined : await findBuildById(db, buildId);
   if (!build || !finishedBuildStates.includes(build.state)) return undefined;

@@ -15,11 +15,12 @@ import type { MessageTurn } from "../outbox/turn.ts";
 import type { OutgoingRequest } from "../outgoing/outgoing.ts";
 import { kindOf } from "../pipelines/notify/kinds.ts";
 import type { Services } from "../services/services.ts";
-import { finishedBuildStates, type Notice } from "../vocabulary.ts";
+import type { Notice } from "../vocabulary.ts";
 import { campfireBody, changeEventBody, changeEventsUrl } from "./bodies.ts";
 import { type Chat, chatsAmong, reachedChats } from "./chats.ts";
 import { findDueNotices } from "./due.ts";
 import type { DueNotice } from "./due-notice.ts";
+import { stillHolds } from "./events.ts";
 import { findJobById } from "./store.ts";
 
 /** Statuses of commits are messages of their own. */
@@ -49,7 +50,7 @@ export const noticeMessages: MessageKind = {
   async prepare(services, message, turn) {
     const { notice, step, instead } = message.target as Target;
     const build = message.buildId === null ? undefined : await findBuildById(services.db, message.buildId);
-    if (!build || isOver(build, message)) return undefined;
+    if (!build || !stillHolds(message.event, build)) return undefined;
     const told = await tell(services, build, message, step);
     if (!told) return undefined;
     return prepareFor[kindOf(notice) as SentKind](services, { notice, build, told, message, instead, turn });
@@ -96,11 +97,6 @@ function messagesOf(
     case "pagerduty_change_event":
       return to(receiverOfAddress("notify", notice.pagerduty_change_event as string));
   }
-}
-
-/** The build runs again, and will end again. */
-function isOver({ state }: Build, { event }: Message): boolean {
-  return event === "build.finished" && !finishedBuildStates.includes(state) && !state.startsWith("blocked");
 }
 
 async function tell(

@@ -8,13 +8,13 @@ import { finishedBuildStates, type Notice } from "../vocabulary.ts";
 /** The facts that decide whose build it is. */
 export type EndedBuild = Pick<Build, "id" | "state" | "creatorId" | "author" | "options">;
 
-/** Those of builds that have notices, or whose steps do. */
-export async function listSpeakingBuilds(tx: Tx, ids: string[]): Promise<Map<string, Build>> {
-  const found = ids.length === 0 ? [] : await speakingBuilds(tx, { ids });
+/** The builds of these that have notices, or whose steps do; by id. */
+export async function listBuildsWithNotices(tx: Tx, ids: string[]): Promise<Map<string, Build>> {
+  const found = ids.length === 0 ? [] : await selectWithNotices(tx, { ids });
   return new Map(found.map((build) => [build.id, build]));
 }
 
-const speakingBuilds = prepared<{ ids: string[] }, Build, Tx>((tx) => {
+const selectWithNotices = prepared<{ ids: string[] }, Build, Tx>((tx) => {
   const { builds } = tx.tables;
   return tx
     .select()

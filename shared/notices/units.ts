@@ -85,7 +85,7 @@ function unitOfStep(job: Job, jobs: Job[]): { jobs: Job[]; id: string; isCombina
   return { jobs: own, id: (own[0] ?? job).id, isCombination: true };
 }
 
-interface Judged {
+interface JobOfUnit {
   news: News;
   job: Job;
   jobs: Job[];
@@ -93,7 +93,7 @@ interface Judged {
   notices: Notice[];
 }
 
-async function eventsOf(tx: Tx, { news, job, jobs, facts, notices }: Judged): Promise<UnitEvent[]> {
+async function eventsOf(tx: Tx, { news, job, jobs, facts, notices }: JobOfUnit): Promise<UnitEvent[]> {
   const present = jobs.filter(({ retriedInJobId }) => retriedInJobId === null);
   if (!present.some(({ id }) => id === job.id)) return [];
   const promising = new Set<string>();

@@ -48,16 +48,15 @@ export interface Tried {
 
 export type MessageKinds = Partial<Record<MessageKindName, MessageKind>>;
 
-export type Prepared =
-  | {
-      request: OutgoingRequest;
-      /** Keeps the beginning of the body, for those who may see it. */
-      keepsBody?: true;
-    }
-  | Otherwise;
+export type Prepared = PreparedRequest | PreparedMail;
 
-/** A way of sending that is no request, such as mail. */
-export interface Otherwise {
+export interface PreparedRequest {
+  request: OutgoingRequest;
+  /** Keeps the beginning of the body, for those who may see it. */
+  keepsBody?: true;
+}
+
+export interface PreparedMail {
   /** Of the receiver. */
   host: string;
   send(): Promise<Verdict | Rest>;

@@ -63,7 +63,7 @@ export function listOpen(tx: Tx, organizationId: string, ids: string[]): Promise
     .where(isOpen(tx.tables, organizationId, ids));
 }
 
-/** waiting, failed → waiting, and due. A failed one is about its topic no more: another may wait. */
+/** waiting, failed → waiting, and due. A failed message loses its topic, because another one about it may wait. */
 export function makeDueIfOpen(tx: Tx, organizationId: string, ids: string[]): Promise<Named[]> {
   const { outbox } = tx.tables;
   const { tables, now } = tx;

@@ -4,7 +4,17 @@ import { OutgoingProblem } from "../outgoing/problem.ts";
 import type { OutgoingAnswer } from "../outgoing/read-answer.ts";
 import type { Services } from "../services/services.ts";
 import { Outage } from "../sharing/gatherer.ts";
-import type { Message, MessageKinds, Otherwise, Prepared, Rest, Tried, Verdict } from "./kind.ts";
+import type {
+  Message,
+  MessageKind,
+  MessageKinds,
+  Prepared,
+  PreparedMail,
+  PreparedRequest,
+  Rest,
+  Tried,
+  Verdict,
+} from "./kind.ts";
 import type { Receiver } from "./store.ts";
 import { inMessageTurn, type MessageTurn, NoRoom, openTurn } from "./turn.ts";
 import { judge } from "./verdict.ts";
@@ -88,8 +98,8 @@ async function attempt(
   if ("rest" in prepared) return restOf(message, prepared);
   const startedAt = performance.now();
   const done = await ("send" in prepared
-    ? sendOtherwise(message, prepared)
-    : sendRequest(services, message, { ...prepared, judge: kind.judge?.bind(kind) }));
+    ? sendMail(message, prepared)
+    : sendRequest(services, message, { ...prepared, judge: kind.judge?.bind(kind) ?? judge }));
   const durationMs = Math.round(performance.now() - startedAt);
   return { ...done, change: { ...done.change, durationMs } };
 }
@@ -99,25 +109,18 @@ function restOf(message: Message, { rest, problem }: Rest): Try {
   return { message, verdict, isUntried: true, change: {} };
 }
 
-async function sendOtherwise(message: Message, { host, send }: Otherwise): Promise<Try> {
+async function sendMail(message: Message, { host, send }: PreparedMail): Promise<Try> {
   const verdict = await send();
   if ("rest" in verdict) return restOf(message, verdict);
   const answer = "problem" in verdict ? clean(verdict.problem) : null;
   return { message, verdict, change: { request: { method: "SEND", host, bytes: 0 }, answer } };
 }
 
-type Judge = NonNullable<NonNullable<MessageKinds["status"]>["judge"]>;
-
 async function sendRequest(
-  services: Services,
+  { outgoing, clock }: Services,
   message: Message,
-  {
-    request,
-    keepsBody,
-    judge: judgeAs,
-  }: Extract<Prepared, { request: unknown }> & { judge: Judge | undefined },
+  { request, keepsBody, judge }: PreparedRequest & Required<Pick<MessageKind, "judge">>,
 ): Promise<Try> {
-  const { outgoing, clock } = services;
   const { method, url, body = "" } = request;
   const kept = {
     method,
@@ -127,7 +130,7 @@ async function sendRequest(
   };
   try {
     const answer = await outgoing.send(request);
-    const verdict = (judgeAs ?? judge)(answer, clock.now());
+    const verdict = judge(answer, clock.now());
     const { status, text } = answer;
     return { message, verdict, answer, change: { request: kept, answerStatus: status, answer: clean(text) } };
   } catch (error) {

@@ -38,8 +38,10 @@ export async function settle(
   const tries = isMadeDue(receiver, taken) ? given.map(withoutFailure) : given;
   const settled: Settled[] = [];
   for (const each of tries) settled.push(await settleTry(tx, kinds, each));
-  const services = tries.flatMap(({ message, change }) => (change.request?.body && message.serviceId) || []);
-  for (const id of new Set(services)) await forgetOldRequests(tx, id, keptRequests);
+  const serviceIds = tries.flatMap(
+    ({ message, change }) => (change.request?.body && message.serviceId) || [],
+  );
+  for (const id of new Set(serviceIds)) await forgetOldRequests(tx, id, keptRequests);
   // Another process has it if this one was stopped for long.
   if (receiver?.takenUntil?.getTime() !== taken.takenUntil?.getTime()) return settled;
 

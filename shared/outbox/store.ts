@@ -40,8 +40,15 @@ export async function putReceivers(
 }
 
 const moved = [
-  ...["service_id", "connection_id", "build_id", "job_id", "agent_id", "event", "target"],
-  ...["due_at", "created_at"],
+  "service_id",
+  "connection_id",
+  "build_id",
+  "job_id",
+  "agent_id",
+  "event",
+  "target",
+  "due_at",
+  "created_at",
 ].map((column) => `${column} = excluded.${column}`);
 const moveOn =
   "on conflict (organization_id, receiver, topic) where state = 'waiting' and topic is not null do update set " +
@@ -159,27 +166,39 @@ function isWaitingAt(tables: Tables, { organizationId, receiver }: ReceiverKey):
   return and(isWaiting(tables), eq(outbox.organizationId, organizationId), eq(outbox.receiver, receiver));
 }
 
-/** The members that a try changes. */
-const tried = [
-  ...(["state", "tries", "dueAt", "endedAt"] as const),
-  ...(["answerStatus", "answer", "durationMs", "request"] as const),
-];
-type Tried = Pick<Message, (typeof tried)[number]>;
+/** The columns that a try changes. */
+const columnsOfTry = [
+  "state",
+  "tries",
+  "dueAt",
+  "endedAt",
+  "answerStatus",
+  "answer",
+  "durationMs",
+  "request",
+] as const;
+type TryColumns = Pick<Message, (typeof columnsOfTry)[number]>;
 
 /** Stores how a try went, unless later news moved the message on meanwhile. */
-export async function updateMessageIfSame(tx: Tx, message: Message, change: Partial<Tried>): Promise<void> {
-  await setTried(tx, { ...message, ...change });
+export async function updateMessageIfSame(
+  tx: Tx,
+  message: Message,
+  change: Partial<TryColumns>,
+): Promise<void> {
+  await setColumnsOfTry(tx, { ...message, ...change });
 }
 
-const setTried = prepared<
-  Pick<Message, "id" | "organizationId" | "revision"> & Tried,
+const setColumnsOfTry = prepared<
+  Pick<Message, "id" | "organizationId" | "revision"> & TryColumns,
   Pick<Message, "id">,
   Tx
 >((tx) => {
   const { outbox } = tx.tables;
   return tx
     .update(outbox)
-    .set(Object.fromEntries(tried.map((name) => [name, valueFor(outbox[name] as AnySQLiteColumn, name)])))
+    .set(
+      Object.fromEntries(columnsOfTry.map((name) => [name, valueFor(outbox[name] as AnySQLiteColumn, name)])),
+    )
     .where(
       and(
         // Else Postgres would read all waiting messages, where it takes them for few.

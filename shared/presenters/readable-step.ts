@@ -52,8 +52,14 @@ function documentedMembers(step: Step): WrittenStep {
     const { concurrency = null, parallelism = null } = step;
     const agent_query_rules = agentRulesOfStep(step.agents);
     return {
-      ...{ name, artifact_paths, branch_configuration, env, timeout_in_minutes },
-      ...{ agent_query_rules, concurrency, parallelism },
+      name,
+      artifact_paths,
+      branch_configuration,
+      env,
+      timeout_in_minutes,
+      agent_query_rules,
+      concurrency,
+      parallelism,
     };
   }
   if (isTriggerStep(step)) {

@@ -2,7 +2,7 @@ import { type Actor, audit } from "../accounts/audit.ts";
 import { changesOf } from "../accounts/audit-changes.ts";
 import { requireStorage } from "../accounts/storage.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
-import type { Db, Tx } from "../db/database.ts";
+import type { Db } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
 import { auditedColumns, changedColumns, newColumns } from "../members/rows.ts";
 import { openEnvironmentIfPossible, sealEnvironment } from "../pipelines/environment.ts";
@@ -115,7 +115,7 @@ export async function deleteSchedule(
   actor: Actor,
   schedule: Schedule,
 ): Promise<void> {
-  await db.transaction(async (tx: Tx) => {
+  await db.transaction(async (tx) => {
     if (!(await deleteScheduleIfPresent(tx, schedule.id))) throw notFound("schedule");
     await audit(tx, actor, "deleted", auditSubject(schedule));
   });

@@ -83,14 +83,17 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** There are a few hundred zones. Their names are known in upper and lower case. */
 function formatOf(zone: string): Intl.DateTimeFormat {
-  const numeric = "numeric" as const;
   const key = zone.toLowerCase();
   const known =
     formats.get(key) ??
     new Intl.DateTimeFormat("en", {
       timeZone: zone,
       hourCycle: "h23",
-      ...{ year: numeric, month: numeric, day: numeric, hour: numeric, minute: numeric },
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
     });
   formats.set(key, known);
   return known;

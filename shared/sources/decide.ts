@@ -22,7 +22,11 @@ export interface WantedBuild {
 
 export type Decision =
   | { build: WantedBuild }
-  | { reason: EventReason /** Unfinished builds of this branch are canceled. */; cancelBranch?: string };
+  | {
+      reason: EventReason;
+      /** Unfinished builds of this branch are canceled. */
+      cancelBranch?: string;
+    };
 
 /** The answers that the decision needs about the pipeline and its builds. */
 export interface Known {

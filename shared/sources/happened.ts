@@ -70,10 +70,11 @@ export interface MergeGroup {
 }
 
 export type Happened =
-  /** In the order in which the host lists them. */
   | {
       type: "push";
-      changes: RefChange[] /** The number of changes behind the first ones, which are not read. */;
+      /** In the order in which the host lists them. */
+      changes: RefChange[];
+      /** The number of changes behind the first ones, which are not read. */
       leftOut?: number;
     }
   | {

@@ -1,5 +1,6 @@
-import { hourMs, secondMs } from "../durations.ts";
+import { hourMs, minuteMs, secondMs } from "../durations.ts";
 import type { OutgoingAnswer } from "../outgoing/read-answer.ts";
+import { readRetryAfterMs } from "../outgoing/retry-after.ts";
 
 // The meaning of a host's answer to a status.
 
@@ -14,9 +15,9 @@ export type Meaning =
   /** The host has a fault of its own. */
   | { type: "faulty"; problem: string };
 
-/** A host that names no time, or a time far away, is asked again after an hour at most. */
-const longestRestMs = hourMs;
-const shortestRestMs = 10 * secondMs;
+/** A host is asked again within an hour, whatever time it names. */
+const maxRestMs = hourMs;
+const minRestMs = 10 * secondMs;
 
 /** Reads an answer. The problem repeats nothing of its text, since hosts repeat what they were sent. */
 export function meaningOf({ status, headers, text }: OutgoingAnswer, now: Date): Meaning {
@@ -47,21 +48,13 @@ function isLimited(headers: Headers): boolean {
 }
 
 function endOfLimit(headers: Headers, now: Date): Date {
-  const given = readRetryAfter(headers["retry-after"], now) ?? readReset(headers);
-  const restMs = given === undefined ? longestRestMs / 60 : given - now.getTime();
-  return new Date(now.getTime() + Math.min(Math.max(restMs, shortestRestMs), longestRestMs));
+  const restMs = readRetryAfterMs(headers["retry-after"], now) ?? readResetMs(headers, now) ?? minuteMs;
+  return new Date(now.getTime() + Math.min(Math.max(restMs, minRestMs), maxRestMs));
 }
 
-/** Seconds, or a date. */
-function readRetryAfter(given: string | undefined, now: Date): number | undefined {
-  if (given === undefined) return undefined;
-  if (/^\d{1,9}$/.test(given)) return now.getTime() + Number(given) * secondMs;
-  const at = Date.parse(given);
-  return Number.isNaN(at) ? undefined : at;
-}
-
-/** The second at which GitHub's, Gitea's or GitLab's window ends. */
-function readReset(headers: Headers): number | undefined {
+/** Reads the second at which GitHub's, Gitea's or GitLab's window ends. @returns the milliseconds from now */
+function readResetMs(headers: Headers, now: Date): number | undefined {
   const given = headers["x-ratelimit-reset"] ?? headers["ratelimit-reset"];
-  return typeof given === "string" && /^\d{10}$/.test(given) ? Number(given) * secondMs : undefined;
+  if (typeof given !== "string" || !/^\d{10}$/.test(given)) return undefined;
+  return Number(given) * secondMs - now.getTime();
 }

@@ -16,11 +16,11 @@ import { standingOfBuild, standingOfJobs } from "./standing.ts";
 import {
   failConnection,
   findNewerStatus,
-  listSpokenBuilds,
+  listStatusBuilds,
   mendConnectionIfFailing,
   restConnection,
 } from "./store.ts";
-import { contextOfStep, listShownOf, type Shown, type StatusTarget } from "./target.ts";
+import { contextOfStep, listPublishedBuilds, type PublishedBuild, type StatusTarget } from "./target.ts";
 
 /** Messages that show the state of builds and steps at their commit, by the token of the host's connection. */
 export const statusKind: MessageKind = {
@@ -28,19 +28,19 @@ export const statusKind: MessageKind = {
 
   async prepare(services, message, turn) {
     const target = message.target as StatusTarget;
-    const spoken = await listSpokenBuilds(services.db, [message.buildId ?? ""]);
-    const [shown] = await listShownOf(services, spoken, turn);
-    if (!shown || shown.target.connection.id !== message.connectionId || !isWanted(shown, target))
+    const subjects = await listStatusBuilds(services.db, [message.buildId ?? ""]);
+    const [published] = await listPublishedBuilds(services, subjects, turn);
+    if (!published || published.target.connection.id !== message.connectionId || !isWanted(published, target))
       return undefined;
-    const { restsUntil } = shown.target.connection;
+    const { restsUntil } = published.target.connection;
     if (restsUntil && restsUntil > services.clock.now())
       return { rest: restsUntil, problem: "The host takes no requests of the connection at present" };
     // Hosts show what they were told last: an older build that ends later must not hide a newer one.
     const { receiver } = message;
     const { context } = target;
-    if (await findNewerStatus(services.db, shown.spoken.build, { receiver, context })) return undefined;
-    const status = await statusOf(services, shown, target);
-    const { type, repository, requestOf } = shown.target;
+    if (await findNewerStatus(services.db, published.subject.build, { receiver, context })) return undefined;
+    const status = await statusOf(services, published, target);
+    const { type, repository, requestOf } = published.target;
     return status && { request: requestOf(statusRequests[type](repository, status)), keepsBody: true };
   },
 
@@ -58,7 +58,7 @@ export const statusKind: MessageKind = {
 };
 
 /** The settings of the pipeline may have changed since the news. */
-function isWanted({ settings }: Shown, { of, notice }: StatusTarget): boolean {
+function isWanted({ settings }: PublishedBuild, { of, notice }: StatusTarget): boolean {
   if (notice) return true;
   return settings.publish_commit_status && (of === "build" || settings.publish_commit_status_per_step);
 }
@@ -66,20 +66,20 @@ function isWanted({ settings }: Shown, { of, notice }: StatusTarget): boolean {
 /** Reads the present state. Undefined: the step has none to show. */
 async function statusOf(
   services: Services,
-  shown: Shown,
+  published: PublishedBuild,
   target: StatusTarget,
 ): Promise<CommitStatus | undefined> {
   const { config, db } = services;
-  const { build, pipeline, organization } = shown.spoken;
+  const { build, pipeline, organization } = published.subject;
   const address = { org: organization.slug, slug: pipeline.slug, number: build.number };
   const { commit } = build;
   const { context, of, notice } = target;
   if (of === "build") {
-    const blockedAsPending = notice?.blockedAsPending ?? shown.settings.publish_blocked_as_pending;
+    const blockedAsPending = notice?.blockedAsPending ?? published.settings.publish_blocked_as_pending;
     const url = web.build(config, address, build.number);
     return { commit, context, url, ...standingOfBuild(build, { blockedAsPending }) };
   }
-  const jobs = (await listJobsOf(services, shown, target)).filter((job) => job.retriedInJobId === null);
+  const jobs = (await listJobsOf(services, published, target)).filter((job) => job.retriedInJobId === null);
   const [first] = jobs;
   if (!first) return undefined;
   const standing = standingOfJobs(standingOfStep(jobs, await findPromising(db, jobs)), jobs);
@@ -89,14 +89,14 @@ async function statusOf(
 /** Jobs that share a status. Those of a matrix may have names of their own. */
 async function listJobsOf(
   services: Services,
-  shown: Shown,
+  published: PublishedBuild,
   { context, of, id = "", notice }: StatusTarget,
 ): Promise<Job[]> {
   const { db } = services;
-  const buildId = shown.spoken.build.id;
+  const buildId = published.subject.build.id;
   if (of === "group") return listJobsOfGroup(db, { buildId, groupId: id });
   const jobs = await listJobsOfStep(db, { buildId, stepId: id });
-  if (!notice) return jobs.filter((job) => contextOfStep(services, shown, job) === context);
+  if (!notice) return jobs.filter((job) => contextOfStep(services, published, job) === context);
   const one = jobs.find((job) => job.id === notice.jobId);
   return one ? jobs.filter(({ options }) => isDeepStrictEqual(options?.matrix, one.options?.matrix)) : jobs;
 }

@@ -9,12 +9,12 @@ import { msInWords } from "../durations.ts";
 
 type Standing = Pick<CommitStatus, "state" | "description">;
 
-interface Said {
+interface StatusWords {
   state: StatusState;
   words: string;
 }
 
-const ofStates: Record<Exclude<Build["state"], `blocked_${string}` | "not_run">, Said> = {
+const ofStates: Record<Exclude<Build["state"], `blocked_${string}` | "not_run">, StatusWords> = {
   scheduled: { state: "waiting", words: "is scheduled" },
   running: { state: "running", words: "is running" },
   failing: { state: "failed", words: "is failing" }, // nothing mends it but a retry, which says so
@@ -30,11 +30,14 @@ export function standingOfBuild(
   build: Pick<Build, "number" | "state"> & Worked,
   { blockedAsPending }: { blockedAsPending: boolean },
 ): Standing {
-  const { state, words } = saidOf(build, blockedAsPending);
+  const { state, words } = wordsOfBuild(build, blockedAsPending);
   return { state, description: `Build #${build.number} ${words}${ranInWords(state, finalWorkMs(build))}` };
 }
 
-function saidOf({ state, startedAt }: Pick<Build, "state" | "startedAt">, blockedAsPending: boolean): Said {
+function wordsOfBuild(
+  { state, startedAt }: Pick<Build, "state" | "startedAt">,
+  blockedAsPending: boolean,
+): StatusWords {
   switch (state) {
     case "blocked_passed":
       return { state: blockedAsPending ? "waiting" : "passed", words: "is blocked" };
@@ -77,7 +80,7 @@ export function standingOfJobs(
   }
 }
 
-function endOf(outcome: StepOutcome, jobs: StepJob[]): Said {
+function endOf(outcome: StepOutcome, jobs: StepJob[]): StatusWords {
   const isSome = (state: Job["state"]) => jobs.some((job) => job.state === state);
   if (outcome === "passed") return { state: "passed", words: "Passed" };
   if (outcome === "soft_failed") return { state: "passed", words: "Failed, which its step allows" };

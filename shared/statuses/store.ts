@@ -27,7 +27,7 @@ type BuildRow = Tables["builds"]["$inferSelect"];
 type PipelineRow = Tables["pipelines"]["$inferSelect"];
 
 /** A build with what its statuses name. */
-export interface SpokenBuild {
+export interface StatusBuild {
   build: Pick<BuildRow, "id" | "organizationId" | "pipelineId" | "number" | "state" | "commit" | "options"> &
     Worked;
   pipeline: Pick<PipelineRow, "id" | "slug" | "repository"> & { providerSettings: GivenSettings | null };
@@ -35,11 +35,11 @@ export interface SpokenBuild {
 }
 
 /** Builds of pipelines that are not deleted. */
-export async function listSpokenBuilds(db: Db | Tx, ids: string[]): Promise<SpokenBuild[]> {
-  return ids.length === 0 ? [] : ((await spokenBuilds(db, { ids })) as SpokenBuild[]);
+export async function listStatusBuilds(db: Db | Tx, ids: string[]): Promise<StatusBuild[]> {
+  return ids.length === 0 ? [] : ((await selectStatusBuilds(db, { ids })) as StatusBuild[]);
 }
 
-const spokenBuilds = prepared<{ ids: string[] }, object>((db) => {
+const selectStatusBuilds = prepared<{ ids: string[] }, object>((db) => {
   const { builds, pipelines, organizations } = db.tables;
   const { id, organizationId, pipelineId, number, state, commit, options } = getTableColumns(builds);
   const { startedAt, finishedAt, workedMs, workingSince } = getTableColumns(builds);
@@ -70,7 +70,7 @@ const maxNewer = 20;
  */
 export async function findNewerStatus(
   db: Db,
-  { pipelineId, commit, number }: SpokenBuild["build"],
+  { pipelineId, commit, number }: StatusBuild["build"],
   { receiver, context }: { receiver: string; context: string },
 ): Promise<{ id: string } | undefined> {
   const { builds, outbox } = db.tables;

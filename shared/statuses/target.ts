@@ -8,9 +8,9 @@ import type { Turn } from "../outbox/turn.ts";
 import type { Services } from "../services/services.ts";
 import { type ProviderSettings, withDefaults } from "../sources/settings.ts";
 import { contextOfBuild, contextOfJob } from "./contexts.ts";
-import type { SpokenBuild } from "./store.ts";
+import type { StatusBuild } from "./store.ts";
 
-/** The subject of a status, beside its build. */
+/** Facts of a status that no row has. */
 export interface StatusTarget {
   context: string;
   of: "build" | "step" | "group";
@@ -27,9 +27,9 @@ export interface StatusNotice {
   jobId?: string;
 }
 
-/** A build that its host can show. */
-export interface Shown {
-  spoken: SpokenBuild;
+/** A build whose statuses its host gets. */
+export interface PublishedBuild {
+  subject: StatusBuild;
   settings: ProviderSettings;
   target: Target;
 }
@@ -38,11 +38,11 @@ export interface Shown {
  * Finds where the statuses of builds of one pipeline go. Leaves out those whose statuses go nowhere, or do not yet.
  * @param turn has the connection, and its token, in common with other messages
  */
-export async function listShownOf(
+export async function listPublishedBuilds(
   services: Pick<Services, "cipher"> & { db: Services["db"] | Tx },
-  ofPipeline: readonly SpokenBuild[],
+  ofPipeline: readonly StatusBuild[],
   turn?: Turn,
-): Promise<Shown[]> {
+): Promise<PublishedBuild[]> {
   const known = ofPipeline.filter(({ build }) => isFullCommit(build.commit));
   const [first] = known;
   if (!first) return [];
@@ -52,12 +52,12 @@ export async function listShownOf(
   const found = await (turn ? turn.share(`host of ${repository}`, find) : find());
   if ("reason" in found) return [];
   const settings = withDefaults(providerSettings ?? {});
-  return known.map((spoken) => ({ spoken, settings, target: found.target }));
+  return known.map((subject) => ({ subject, settings, target: found.target }));
 }
 
 /** Writes a message. Later news of the same status take its place while it waits. */
 export function messageOf(
-  { spoken: { build, pipeline }, target: { connection } }: Shown,
+  { subject: { build, pipeline }, target: { connection } }: PublishedBuild,
   event: string,
   target: StatusTarget,
   jobId: string | null = null,
@@ -74,11 +74,15 @@ export function messageOf(
 }
 
 /** The context of the status of its build. */
-export function contextOf(services: Pick<Services, "config">, { spoken, settings }: Shown): string {
-  return contextOfBuild(services.config, spoken.pipeline, spoken.build, settings);
+export function contextOf(services: Pick<Services, "config">, { subject, settings }: PublishedBuild): string {
+  return contextOfBuild(services.config, subject.pipeline, subject.build, settings);
 }
 
 /** The context of the status of a job's step. */
-export function contextOfStep(services: Pick<Services, "config">, shown: Shown, job: Job): string {
-  return contextOfJob(contextOf(services, shown), job, shown.settings);
+export function contextOfStep(
+  services: Pick<Services, "config">,
+  published: PublishedBuild,
+  job: Job,
+): string {
+  return contextOfJob(contextOf(services, published), job, published.settings);
 }

@@ -212,6 +212,25 @@ describeWorld("webhooks of a notification service", openNotifications, (api) => 
       assert.doesNotMatch(JSON.stringify(row), new RegExp(token));
     });
 
+    it("are sent again at once when its service is saved or enabled, also those that it refused", async () => {
+      const { receiver, service } = await api.listen("token", {}, { events: ["build.scheduled"] });
+      const { pipeline } = await api.newPipelineWithJob();
+      receiver.reply({ status: 401 }, { status: 401 });
+      await api.build(pipeline.id);
+      await api.sent();
+      assert.equal(receiver.take().length, 1);
+
+      await api.send("PATCH", `/services/${service.id}`, { body: { settings: { token } } });
+      await api.sent();
+      assert.equal(receiver.take().length, 1);
+
+      await api.send("PUT", `/services/${service.id}/enable`);
+      await api.sent();
+      assert.equal(receiver.take().length, 1);
+      await api.sent();
+      assert.deepEqual(receiver.take(), []);
+    });
+
     it("are dropped once it is disabled or deleted", async () => {
       const { receiver, service } = await api.listen("token", {}, { events: ["build.scheduled"] });
       const other = await api.listen("token", {}, { events: ["build.scheduled"] });

@@ -1,6 +1,6 @@
 import { listAuditPart } from "../../../shared/accounts/audit-store.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
-import { type LateBuild, listBuildsForRows } from "../../../shared/builds/reading/branch-builds-store.ts";
+import { listBuildsForRows, type RecentBuild } from "../../../shared/builds/reading/branch-builds-store.ts";
 import { listBuildsInBrief } from "../../../shared/builds/reading/list.ts";
 import type { QueueWork } from "../../../shared/dispatch/figures-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
@@ -21,14 +21,14 @@ export type Mine = Awaited<ReturnType<typeof loadMine>>;
 
 /**
  * The last builds that a member made or unblocked, and those among the last of all whose commit is theirs.
- * @param late the last builds of the organization
+ * @param recent the last builds of the organization
  */
-export async function loadMine({ db }: Services, organizationId: string, user: User, late: LateBuild[]) {
+export async function loadMine({ db }: Services, organizationId: string, user: User, recent: RecentBuild[]) {
   const filter = { organizationId, creatorId: user.id, includePaused: true };
   const made = await listBuildsInBrief(db, filter, { limit: maxMine, offset: 0 });
   const acts = { organizationId, actorId: user.id, action: "unblocked a step of" };
   const { entries } = await listAuditPart(db, acts, { olderThan: undefined, size: maxOwnActs });
-  const pushed = late.filter(({ author }) => author?.email?.toLowerCase() === user.email.toLowerCase());
+  const pushed = recent.filter(({ author }) => author?.email?.toLowerCase() === user.email.toLowerCase());
   const ids = [...made.rows, ...pushed].map(({ id }) => id);
   const unblocked = entries.slice(0, maxMine).map(({ event }) => event.subjectId);
   // Ids rise with time.
@@ -84,7 +84,7 @@ export function QueueLines({
   request: MemberRequest;
 }) {
   if (work.length === 0) return null;
-  const most = Math.max(1, ...work.map(({ connected }) => connected));
+  const maxConnected = Math.max(1, ...work.map(({ connected }) => connected));
   const path = pathTo(patterns.clustersPage, { org: request.organization.slug });
   return (
     <section aria-labelledby="agents" data-blocks="agents">
@@ -98,8 +98,8 @@ export function QueueLines({
               {queue.key}
             </a>
             <svg class="load" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-              <rect class="connected" width={(100 * connected) / most} height="8" />
-              <rect class="busy" width={(100 * busy) / most} height="8" />
+              <rect class="connected" width={(100 * connected) / maxConnected} height="8" />
+              <rect class="busy" width={(100 * busy) / maxConnected} height="8" />
             </svg>
             <span class="by">
               {busy} of {connected} busy

@@ -44,7 +44,7 @@ function keyOf(need: Need): string {
 }
 
 interface Words {
-  /** Whose look it has. */
+  /** The state whose icon it has. */
   state: string;
   thing: ComponentChildren;
   reason: ComponentChildren;

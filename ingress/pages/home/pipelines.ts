@@ -23,18 +23,18 @@ export type HomePipeline = Awaited<ReturnType<typeof loadPipelines>>["rows"][num
 /**
  * The pipelines that were built last, each with the last builds of its default branch.
  * @param name a part of the name or slug; empty: all
- * @param lately the pipelines of the last builds, newest first
+ * @param recentIds the pipelines of the last builds, newest first
  */
 export async function loadPipelines(
   services: Services,
   { id: organizationId }: Organization,
-  { name, lately }: { name: string; lately: string[] },
+  { name, recentIds }: { name: string; recentIds: string[] },
 ) {
   const { db } = services;
   const found = name
     ? await findNamed(services, organizationId, name)
-    : await findLately(services, organizationId, lately);
-  const place = new Map(lately.map((id, index) => [id, index]));
+    : await findRecent(services, organizationId, recentIds);
+  const place = new Map(recentIds.map((id, index) => [id, index]));
   const sorted = found.toSorted((one, other) => (place.get(one.id) ?? 1e9) - (place.get(other.id) ?? 1e9));
   const pipelines = sorted.slice(0, maxPipelines);
   const ids = pipelines.map(({ id }) => id);
@@ -63,12 +63,12 @@ async function findNamed({ db }: Services, organizationId: string, text: string)
 }
 
 /** Those without a recent build follow, oldest first. */
-async function findLately(
+async function findRecent(
   { db }: Services,
   organizationId: string,
-  lately: string[],
+  recentIds: string[],
 ): Promise<ListedPipeline[]> {
-  const built = await listPipelineNamesById(db, lately.slice(0, 2 * maxPipelines));
+  const built = await listPipelineNamesById(db, recentIds.slice(0, 2 * maxPipelines));
   const present = built.filter(({ archivedAt }) => archivedAt === null);
   if (present.length > maxPipelines) return present;
   const { rows } = await listPipelineNames(db, { organizationId }, { limit: maxPipelines + 1, offset: 0 });

@@ -1,4 +1,4 @@
-import { listLateBuilds } from "../../../shared/builds/reading/branch-builds-store.ts";
+import { listRecentBuilds } from "../../../shared/builds/reading/branch-builds-store.ts";
 import { findFirstSteps } from "../../../shared/builds/reading/first-steps-store.ts";
 import { listWorkOfOrganization } from "../../../shared/dispatch/figures-store.ts";
 import type { Topic } from "../../../shared/redis/events.ts";
@@ -15,9 +15,9 @@ import { loadPipelines } from "./pipelines.ts";
 
 const maxQueues = 20;
 /** Jobs and agents of a queue. */
-const maxCounted = 100;
+const maxCountedOfQueue = 100;
 /** The last builds of the organization, which order the pipelines. */
-const maxLateBuilds = 300;
+const maxRecentBuilds = 300;
 
 type Home = Awaited<ReturnType<typeof loadHome>>;
 
@@ -38,10 +38,13 @@ async function loadHome(services: Services, { organization, event, user }: Membe
   const { db } = services;
   const { id } = organization;
   const name = (event.url.searchParams.get("name") ?? "").slice(0, 200).replaceAll("\0", "");
-  const queues = await listWorkOfOrganization(db.offLoop, id, { limit: maxQueues + 1, max: maxCounted });
+  const queues = await listWorkOfOrganization(db.offLoop, id, {
+    limit: maxQueues + 1,
+    max: maxCountedOfQueue,
+  });
   const work = queues.slice(0, maxQueues);
-  const late = await listLateBuilds(db, id, maxLateBuilds);
-  const lately = [...new Set(late.map(({ pipelineId }) => pipelineId))];
+  const recent = await listRecentBuilds(db, id, maxRecentBuilds);
+  const recentIds = [...new Set(recent.map(({ pipelineId }) => pipelineId))];
   const steps = await findFirstSteps(db, id);
   return {
     name,
@@ -49,8 +52,8 @@ async function loadHome(services: Services, { organization, event, user }: Membe
     hasMoreQueues: queues.length > maxQueues,
     numbers: await loadNumbers(services, organization),
     needs: await loadNeeds(services, organization, work),
-    pipelines: await loadPipelines(services, organization, { name, lately }),
-    mine: await loadMine(services, id, user, late),
+    pipelines: await loadPipelines(services, organization, { name, recentIds }),
+    mine: await loadMine(services, id, user, recent),
     steps: steps?.passed ? undefined : steps,
   };
 }

@@ -35,8 +35,12 @@ export async function* readAuditRows(
     const { entries, next } = await listAuditPart(db, filter, { olderThan, size: entriesAtOnce });
     const rows = entries.map(({ event, actor }) =>
       line([
-        ...[event.createdAt.toISOString(), actor, event.action],
-        ...[event.subjectType, event.subjectId, event.subject],
+        event.createdAt.toISOString(),
+        actor,
+        event.action,
+        event.subjectType,
+        event.subjectId,
+        event.subject,
         JSON.stringify(event.changes ?? []),
       ]),
     );

@@ -66,10 +66,10 @@ export async function listBuildsForRows(db: Db, ids: string[]) {
     .where(inArray(id, ids));
 }
 
-export type LateBuild = Awaited<ReturnType<typeof listLateBuilds>>[number];
+export type RecentBuild = Awaited<ReturnType<typeof listRecentBuilds>>[number];
 
 /** The last builds of an organization, newest first, with who made them. */
-export async function listLateBuilds(db: Db, organizationId: string, limit: number) {
+export async function listRecentBuilds(db: Db, organizationId: string, limit: number) {
   const { builds } = db.tables;
   const { id, pipelineId, author } = builds;
   return db

@@ -102,8 +102,16 @@ function entriesOf(db: Reader, { streams, rest, order }: ListForm): SQL {
   const { pipelineId, state, branch, commit, message, pullRequestNumber } = builds;
   const { isPaused, createdAt, creatorId, finishedAt } = builds;
   const filtered = {
-    ...{ pipelineId, state, branch, commit, message, pullRequestNumber },
-    ...{ isPaused, createdAt, creatorId, finishedAt },
+    pipelineId,
+    state,
+    branch,
+    commit,
+    message,
+    pullRequestNumber,
+    isPaused,
+    createdAt,
+    creatorId,
+    finishedAt,
   };
   const parts = streams.map((stream, index) => {
     const part = db

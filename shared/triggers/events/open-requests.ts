@@ -35,8 +35,8 @@ export class OpenRequests {
     return this.#ofBranch.get(`${pipelineId} ${branch}`);
   }
 
-  /** Takes note of an event, for those behind it and for the store. */
-  note(pipelineId: string, happened: Happened, updatedAt: Date): void {
+  /** Applies an event, for those behind it and for the store. */
+  apply(pipelineId: string, happened: Happened, updatedAt: Date): void {
     if (happened.type !== "pull_request" || happened.request.isFork) return;
     const { request: facts } = happened;
     const { number, branch } = facts;

@@ -98,7 +98,7 @@ export async function planEvents(
     const { pipeline, happened } = event;
     const known = knownOf.get(pipeline.id) as ReturnType<typeof knownOfPipeline>;
     const filter = { tx, services, event: { pipeline, report }, findCreator, settings: known.settings };
-    open.note(pipeline.id, happened, timeOfId(report.deliveryId));
+    open.apply(pipeline.id, happened, timeOfId(report.deliveryId));
     const plan = planOf(
       event,
       await decide(happened, { ...known, passesFilter: (build) => passesFilter(filter, build) }),

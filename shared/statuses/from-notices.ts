@@ -6,21 +6,21 @@ import type { NewMessage } from "../outbox/kind.ts";
 import type { Services } from "../services/services.ts";
 import type { Notice } from "../vocabulary.ts";
 import { withinLength } from "./contexts.ts";
-import { contextOf, contextOfStep, messageOf, type Shown, type StatusTarget } from "./target.ts";
+import { contextOf, contextOfStep, messageOf, type PublishedBuild, type StatusTarget } from "./target.ts";
 
 // Statuses that `notify` of a build, a step or a group asks for, whatever the settings of the pipeline say.
 
-/** Makes messages of the notices that speak at news. */
+/** Makes messages of the notices that are due at news. */
 export async function messagesOfNotices(
   tx: Tx,
   services: Services,
   news: News[],
-  shown: ReadonlyMap<string, Shown>,
+  published: ReadonlyMap<string, PublishedBuild>,
 ): Promise<NewMessage[]> {
-  if (shown.size === 0) return [];
+  if (published.size === 0) return [];
   const due = await findDueNotices(tx, services, news, ["github_commit_status", "github_check"]);
   return due.flatMap((notice) => {
-    const about = shown.get(notice.build.id);
+    const about = published.get(notice.build.id);
     const jobId = notice.unit?.job.id ?? null;
     return about ? messageOf(about, notice.news.event, targetOf(services, about, notice), jobId) : [];
   });
@@ -31,10 +31,10 @@ function givenContext({ github_commit_status, github_check }: Notice): string | 
   return github_commit_status?.context ?? github_check?.name;
 }
 
-function targetOf(services: Services, shown: Shown, { notice, unit }: DueNotice): StatusTarget {
+function targetOf(services: Services, published: PublishedBuild, { notice, unit }: DueNotice): StatusTarget {
   const { blocked_builds_as_pending } = notice.github_commit_status ?? {};
   const given = givenContext(notice);
-  const ofBuild = contextOf(services, shown);
+  const ofBuild = contextOf(services, published);
   if (!unit) {
     const blockedAsPending = blocked_builds_as_pending ?? false;
     return { context: withinLength(given ?? ofBuild), of: "build", notice: { blockedAsPending } };
@@ -44,7 +44,7 @@ function targetOf(services: Services, shown: Shown, { notice, unit }: DueNotice)
     return { context: withinLength(given ?? `${ofBuild}/${name}`), of: "group", id: unit.id, notice: {} };
   }
   return {
-    context: withinLength(given ?? contextOfStep(services, shown, unit.job)),
+    context: withinLength(given ?? contextOfStep(services, published, unit.job)),
     of: "step",
     id: unit.job.stepId,
     notice: unit.isCombination ? { jobId: unit.id } : {},
