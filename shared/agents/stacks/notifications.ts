@@ -24,8 +24,10 @@ const takenAfterEndMs = 300 * secondMs;
 /** The clock of a stack may be ahead of ours. */
 const maxAheadMs = minuteMs;
 const jobsPerTransaction = 100;
-/** A time without an offset would depend on the time zone of this machine. */
-const time = z.iso.datetime({ offset: true });
+/** A time without an offset is of UTC, whatever the time zone of this machine. */
+const time = z.iso
+  .datetime({ offset: true, local: true })
+  .transform((text) => new Date(/(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`));
 
 export interface NewNotification {
   /** As it was given. */
@@ -98,7 +100,7 @@ function readNotification({ jobId, detail, timestamp }: NewNotification): Omit<S
   if (timestamp === undefined || timestamp === null)
     return { jobId: lowerCaseId(jobId), detail, at: undefined };
   const at = time.safeParse(timestamp);
-  return at.success ? { jobId: lowerCaseId(jobId), detail, at: new Date(at.data) } : "timestamp is invalid";
+  return at.success ? { jobId: lowerCaseId(jobId), detail, at: at.data } : "timestamp is invalid";
 }
 
 /** @returns those that were not stored */
