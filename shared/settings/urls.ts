@@ -110,3 +110,10 @@ export function issuerOf({ baseUrl }: Config): string {
 export function endpointUrl({ webhookUrl }: Config, token: string): string {
   return `${webhookUrl}/deliver/${token}`;
 }
+
+const loopback = /^(localhost|127\.|\[::1\])/;
+
+/** Says if only this machine reaches a host. @param host with or without its port */
+export function isLoopback(host: string): boolean {
+  return loopback.test(host);
+}

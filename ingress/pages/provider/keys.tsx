@@ -12,7 +12,7 @@ import type { Services } from "../../../shared/services/services.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
 import { type GivenSettings, withDefaults } from "../../../shared/sources/settings.ts";
 import { loadProvider, providerPath } from "../address/provider.ts";
-import { CopyField } from "../ui/copy-field.tsx";
+import { CopyField, OnlyLocal } from "../ui/copy-field.tsx";
 import { LinkButton, PostButton } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { confirmation, narrowPage } from "../ui/narrow-page.tsx";
@@ -47,6 +47,7 @@ export async function keysPage(
             </p>
           )}
           <CopyField id="webhook-url" label="Address" rows={2} value={webhookUrl} />
+          <OnlyLocal url={webhookUrl} />
           {secret !== null && <CopyField id="webhook-secret" label="Secret" rows={2} value={secret} />}
         </section>
         <section aria-labelledby="steps">

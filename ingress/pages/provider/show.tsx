@@ -10,6 +10,7 @@ import { providerPath } from "../address/provider.ts";
 import { BuildLinks, Deliveries, DeliveryState, reasonInWords } from "../deliveries/list.tsx";
 import { State } from "../states/state.tsx";
 import { Refused } from "../triggers/refused.tsx";
+import { OnlyLocal } from "../ui/copy-field.tsx";
 import { FormError, LinkButton, PostButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
@@ -208,6 +209,7 @@ function Webhook({
         </button>
         <span class="quiet" role="status" />
       </p>
+      <OnlyLocal url={url} />
       {row.secretSealed === null ? (
         <p class="warning">
           Requests are not verified: whoever knows the address can make builds of any commit.

@@ -7,7 +7,7 @@ import type { Trigger } from "../../../shared/triggers/store.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { pipelinePath } from "../address/pipeline.ts";
 import { triggerPath } from "../address/trigger.ts";
-import { CopyField } from "../ui/copy-field.tsx";
+import { CopyField, OnlyLocal } from "../ui/copy-field.tsx";
 import { LinkButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
@@ -51,6 +51,7 @@ export function createdPage(
             </p>
           )}
           <CopyField id="endpoint-url" label="URL" rows={2} value={url} />
+          <OnlyLocal url={url} />
           {secret && <CopyField id="endpoint-secret" label="Secret" rows={2} value={secret} />}
         </section>
         <SetupSteps {...setupOf(services, request, trigger)} />

@@ -1,3 +1,5 @@
+import { isLoopback } from "../../../shared/settings/urls.ts";
+
 /** A secret or command, with a button that copies it. The page needs `copy.js`; without JavaScript the button stays hidden. */
 export function CopyField({
   id,
@@ -23,5 +25,17 @@ export function CopyField({
         <span class="quiet" role="status" />
       </p>
     </div>
+  );
+}
+
+/** Says below the address of a webhook that only senders on this machine reach it, if this is so. @param url may be empty */
+export function OnlyLocal({ url }: { url: string }) {
+  const { host, origin } = URL.parse(url) ?? {};
+  if (host === undefined || !isLoopback(host)) return null;
+  return (
+    <p class="quiet">
+      Only programs on this machine reach <code>{origin}</code>. For senders elsewhere, set{" "}
+      <code>PUBLIC_URL</code> to an address that they reach.
+    </p>
   );
 }

@@ -3,11 +3,11 @@ import { secondMs } from "../../../shared/durations.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import type { Config } from "../../../shared/settings/config.ts";
+import { isLoopback } from "../../../shared/settings/urls.ts";
 import { localUrl } from "../../start/address.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 const answerWithinMs = 5 * secondMs;
-const loopback = /^(localhost|127\.|\[::1\])/;
 
 export async function checkAddresses(services: Services): Promise<Finding[]> {
   const { config } = services;
@@ -24,7 +24,7 @@ export async function checkAddresses(services: Services): Promise<Finding[]> {
 
 async function checkPublic(url: string, installation: string | undefined): Promise<Finding> {
   const check = "public address";
-  if (url.startsWith("http:") && !loopback.test(new URL(url).host)) {
+  if (url.startsWith("http:") && !isLoopback(new URL(url).host)) {
     const found = `${url} is plain http: passwords and tokens can be read on the way`;
     return problem(check, found, "Put a proxy with TLS before it, and set PUBLIC_URL to its https address");
   }
@@ -65,7 +65,7 @@ function checkMetrics({ metricsPort, host }: Config): Finding[] {
   const check = "metrics";
   if (metricsPort === undefined)
     return [warning(check, "METRICS_PORT is not set: nothing can watch it", "Set it, and scrape /metrics")];
-  if (loopback.test(host)) return [ok(check, `From port ${metricsPort} of ${host}`)];
+  if (isLoopback(host)) return [ok(check, `From port ${metricsPort} of ${host}`)];
   const fix = "Let the firewall pass only the machine that scrapes it";
   return [warning(check, `Port ${metricsPort} shows metrics to all who reach ${host}`, fix)];
 }

@@ -47,6 +47,7 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     assert.match(read(answer), /href="https:\/\/github\.com\/acme\/web-shop\/settings\/hooks\/new"/);
     assert.equal(await deliver(url, secret), 201);
     const later = await show(path);
+    for (const page of [answer.text, later]) assert.match(page, /Only programs on this machine reach/);
     assert.ok(later.includes(url) && !later.includes(secret ?? ""), "the address stays, the secret does not");
   });
 

@@ -45,6 +45,19 @@ describeWorldOn(sqlite, "the form of a new trigger", startTriggerPages, (pages) 
     assert.doesNotMatch(pages.logged.join(""), /s3cret|sbtr_\w|eu=1/);
   });
 
+  it("says that senders elsewhere do not reach an address of this machine alone", async () => {
+    const { config } = pages.services;
+    const create = async () =>
+      read(await pages.member.post(`${triggersPath}/new`, await pages.newForm({ type: "github" })));
+    const local = /Only programs on this machine reach <code>http:/;
+    assert.match(await create(), local);
+
+    const { webhookUrl } = config;
+    config.webhookUrl = "https://ci.example.com";
+    assert.doesNotMatch(await create(), local);
+    config.webhookUrl = webhookUrl;
+  });
+
   it("begins verified, and warns of a trigger that is not", async () => {
     const begun = await pages.member.get(`${triggersPath}/new`);
     assert.match(begun.text, /name="verify"[^>]*checked/);
