@@ -161,7 +161,7 @@ function registerAgent(options: SessionOptions): Promise<Registration | undefine
       isRetryable: whenRetryable,
       signal: stop.afterJob,
       onRetry: (error) => {
-        if (describe(error) !== fault) print(`Registering again until it succeeds: ${describe(error)}`);
+        if (describe(error) !== fault) print(`Waiting until the server takes this agent: ${describe(error)}`);
         fault = describe(error);
       },
     }),
