@@ -28,6 +28,7 @@ const landed = {
   "sqlite/0008_work_and_tokens": "074f1e838e3a1fbc",
   "sqlite/0009_search": "914ba23e968e994c",
   "sqlite/0010_failing_receivers": "6db68c5047ae20ba",
+  "sqlite/0011_arrivals_of_logs": "5091529b6663b964",
   "postgres/0000_initial": "46d060eb95b2a299",
   "postgres/0001_sources": "926f0711cfecb9ca",
   "postgres/0002_schedules": "42032c22c24b0f1e",
@@ -39,6 +40,7 @@ const landed = {
   "postgres/0008_work_and_tokens": "c9793881bad0202b",
   "postgres/0009_search": "2ff62aaa5dd3c1d8",
   "postgres/0010_failing_receivers": "f62d83c101b7b395",
+  "postgres/0011_arrivals_of_logs": "4011c525bd38cdfe",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */
