@@ -41,7 +41,7 @@ export interface DueSchedules {
 }
 
 /** Of an organization, in a look. They share a transaction, which others wait for: a few milliseconds. */
-const maxOfLook = 6;
+const maxOfLook = 4;
 const madeUpWithinMs = hourMs;
 /** The clock is corrected by less all the time. */
 const toleranceMs = minuteMs;
