@@ -10,15 +10,6 @@ const named = (context: string) => ({ github_commit_status: { context } });
 describeWorld("the status of several builds of a commit", openStatusWorld, (world) => {
   type Pipeline = Awaited<ReturnType<Connected["newPipeline"]>>;
 
-  const on = async (run: (connected: Connected) => Promise<void>) => {
-    const connected = await world.connect("gitea");
-    try {
-      await run(connected);
-      assert.deepEqual(connected.host.wrong, []);
-    } finally {
-      await connected.close();
-    }
-  };
   /** A build with its notices, and those of a step and of a group. */
   const noticed = async ({ newPipeline }: Connected) => {
     const made = await newPipeline(off);
@@ -56,7 +47,7 @@ describeWorld("the status of several builds of a commit", openStatusWorld, (worl
 
   for (const [title, open] of Object.entries({ settings: bySettings, notify: noticed })) {
     it(`by ${title} is the newest one's: an older one that ends later is silent`, () =>
-      on(async (connected) => {
+      world.onHost("gitea", async (connected) => {
         const { made, contexts } = await open(connected);
         const older = await beginOlder(made);
         await (await made.newAgent()).runOne(0);
@@ -70,7 +61,7 @@ describeWorld("the status of several builds of a commit", openStatusWorld, (worl
       }));
 
     it(`by ${title} is pending again when the newest one is retried, and not when an older one is`, () =>
-      on(async (connected) => {
+      world.onHost("gitea", async (connected) => {
         const { made, contexts } = await open(connected);
         const older = await beginOlder(made);
         const agent = await made.newAgent();
@@ -100,7 +91,7 @@ describeWorld("the status of several builds of a commit", openStatusWorld, (worl
   }
 
   it("is left to an older one if the condition of a notice keeps the newer one silent", () =>
-    on(async ({ newPipeline, told }) => {
+    world.onHost("gitea", async ({ newPipeline, told }) => {
       const { slug, build, newAgent } = await newPipeline(off);
       const { body } = await world.rest("GET", `/pipelines/${slug}`);
       const notify = [{ ...named("main only"), if: 'build.branch == "main"' }];
@@ -117,7 +108,7 @@ describeWorld("the status of several builds of a commit", openStatusWorld, (worl
     }));
 
   it("is each pipeline's own, though several name one context", () =>
-    on(async ({ newPipeline, told }) => {
+    world.onHost("gitea", async ({ newPipeline, told }) => {
       const step = { command: "make", notify: [named("ci")] };
       const [one, other] = [await newPipeline(off, step), await newPipeline(off, step)];
       await one.build();

@@ -1,26 +1,17 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { describeWorld } from "../helpers/databases.ts";
-import { type Connected, openStatusWorld } from "./world.ts";
+import { openStatusWorld } from "./world.ts";
 
 /** Nothing but notices makes statuses. */
 const off = { publish_commit_status: false };
 
 describeWorld("github_commit_status of notify", openStatusWorld, (world) => {
-  const on = async (run: (connected: Connected) => Promise<void>) => {
-    const connected = await world.connect("gitea");
-    try {
-      await run(connected);
-      assert.deepEqual(connected.host.wrong, []);
-    } finally {
-      await connected.close();
-    }
-  };
   const withNotify = (slug: string, notify: unknown, steps: object[]) =>
     world.rest("PATCH", `/pipelines/${slug}`, { body: { configuration: JSON.stringify({ notify, steps }) } });
 
   it("of a step has its context, or that of the step", () =>
-    on(async ({ newPipeline, told }) => {
+    world.onHost("gitea", async ({ newPipeline, told }) => {
       const { context, build, newAgent } = await newPipeline(
         off,
         { command: "a", label: "A", notify: [{ github_commit_status: { context: "mine" } }] },
@@ -56,7 +47,7 @@ describeWorld("github_commit_status of notify", openStatusWorld, (world) => {
   });
 
   it("of a build has its context, its condition, and blocks as it says", () =>
-    on(async ({ newPipeline, told }) => {
+    world.onHost("gitea", async ({ newPipeline, told }) => {
       const { slug, build, newAgent } = await newPipeline(off, { command: "make" });
       const { body } = await world.rest("GET", `/pipelines/${slug}`);
       const agents = body.steps[0].agents ?? { queue: body.steps[0].agent_query_rules?.[0]?.split("=")[1] };
@@ -81,7 +72,7 @@ describeWorld("github_commit_status of notify", openStatusWorld, (world) => {
     }));
 
   it("of a group passes once all of its jobs have", () =>
-    on(async ({ newPipeline, told }) => {
+    world.onHost("gitea", async ({ newPipeline, told }) => {
       const { slug, build, newAgent } = await newPipeline(off, { command: "make" });
       const { body } = await world.rest("GET", `/pipelines/${slug}`);
       const { agents } = body.steps[0];

@@ -11,15 +11,6 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 describeWorld("a host that refuses statuses", openStatusWorld, (world) => {
-  const on = async (run: (connected: Connected) => Promise<void>) => {
-    const connected = await world.connect("gitea");
-    try {
-      await run(connected);
-      assert.deepEqual(connected.host.wrong, []);
-    } finally {
-      await connected.close();
-    }
-  };
   const read = async ({ connection: { organizationId, id } }: Connected) => {
     const found = await findConnection(world.world.services.db, organizationId, id);
     assert.ok(found);
@@ -32,7 +23,7 @@ describeWorld("a host that refuses statuses", openStatusWorld, (world) => {
   };
 
   it("is asked once an hour while it refuses the token, by all pipelines together", () =>
-    on(async (connected) => {
+    world.onHost("gitea", async (connected) => {
       const { host, newPipeline } = connected;
       const [first, second] = [await newPipeline(), await newPipeline()];
       host.renewToken("another-token");
@@ -53,7 +44,7 @@ describeWorld("a host that refuses statuses", openStatusWorld, (world) => {
     }));
 
   it("gets all that waits as soon as it has a new token", () =>
-    on(async (connected) => {
+    world.onHost("gitea", async (connected) => {
       const { host, newPipeline, connection, told } = connected;
       const pipelines = [await newPipeline(), await newPipeline()];
       host.renewToken("another-token");
@@ -70,7 +61,7 @@ describeWorld("a host that refuses statuses", openStatusWorld, (world) => {
     }));
 
   it("is sound if it gets a new token while it refuses the former one", () =>
-    on(async (connected) => {
+    world.onHost("gitea", async (connected) => {
       const { host, newPipeline, connection, told } = connected;
       const { context, build } = await newPipeline();
       host.meanwhile(async () => {
@@ -87,7 +78,7 @@ describeWorld("a host that refuses statuses", openStatusWorld, (world) => {
     }));
 
   it("is sound again once it takes a status", () =>
-    on(async (connected) => {
+    world.onHost("gitea", async (connected) => {
       const { host, newPipeline, told } = connected;
       const { context, build } = await newPipeline();
       host.say({ status: 403 });
@@ -103,7 +94,7 @@ describeWorld("a host that refuses statuses", openStatusWorld, (world) => {
     }));
 
   it("holds up no other pipeline by a repository that it does not know", () =>
-    on(async (connected) => {
+    world.onHost("gitea", async (connected) => {
       const { host, newPipeline, told } = connected;
       const [unknown, known] = [await newPipeline(), await newPipeline()];
       host.say({ status: 404 });
@@ -128,7 +119,7 @@ describeWorld("a host that refuses statuses", openStatusWorld, (world) => {
   ];
   for (const [name, said, ms] of limits)
     it(`is left alone by all pipelines as long as it wants: ${name}`, () =>
-      on(async (connected) => {
+      world.onHost("gitea", async (connected) => {
         const { host, newPipeline, told } = connected;
         const [first, second] = [await newPipeline(), await newPipeline()];
         host.say(said);
@@ -146,7 +137,7 @@ describeWorld("a host that refuses statuses", openStatusWorld, (world) => {
       }));
 
   it("is asked again, and later, while it has a fault of its own", () =>
-    on(async (connected) => {
+    world.onHost("gitea", async (connected) => {
       const { host, newPipeline, told } = connected;
       const { context, build } = await newPipeline();
       host.say({ status: 500, body: "a".repeat(100_000) });
@@ -161,7 +152,7 @@ describeWorld("a host that refuses statuses", openStatusWorld, (world) => {
     }));
 
   it("gives a status up after a day", () =>
-    on(async (connected) => {
+    world.onHost("gitea", async (connected) => {
       const { host, newPipeline } = connected;
       const { build } = await newPipeline();
       host.say({ status: 500 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { connectionTypes } from "../../shared/connections/types.ts";
 import { describeWorld } from "../helpers/databases.ts";
-import { type Connected, commit, openStatusWorld } from "./world.ts";
+import { commit, openStatusWorld } from "./world.ts";
 
 /** The words of each host for a build that waits, runs, and passes. */
 const words = {
@@ -16,23 +16,9 @@ const words = {
 } as const;
 
 describeWorld("commit statuses", openStatusWorld, (world) => {
-  const on = async (
-    type: (typeof connectionTypes)[number],
-    run: (connected: Connected) => Promise<void>,
-    given: object = {},
-  ) => {
-    const connected = await world.connect(type, given);
-    try {
-      await run(connected);
-      assert.deepEqual(connected.host.wrong, []);
-    } finally {
-      await connected.close();
-    }
-  };
-
   for (const type of connectionTypes)
     it(`follow a build at ${type}`, () =>
-      on(type, async ({ host, newPipeline, told }) => {
+      world.onHost(type, async ({ host, newPipeline, told }) => {
         const { context, slug, build, newAgent } = await newPipeline();
         const agent = await newAgent();
         await build();
@@ -51,7 +37,7 @@ describeWorld("commit statuses", openStatusWorld, (world) => {
       }));
 
   it("say the present state: changes that nobody sent become one", () =>
-    on("gitea", async ({ host, newPipeline, told }) => {
+    world.onHost("gitea", async ({ host, newPipeline, told }) => {
       const { context, build, newAgent } = await newPipeline();
       const agent = await newAgent();
       await build();
@@ -62,7 +48,7 @@ describeWorld("commit statuses", openStatusWorld, (world) => {
     }));
 
   it("are each build's own at another commit, and in another context", () =>
-    on("gitea", async ({ newPipeline, told }) => {
+    world.onHost("gitea", async ({ newPipeline, told }) => {
       const { context, build, newAgent } = await newPipeline({ separate_pull_request_statuses: true });
       const agent = await newAgent();
       await build();
@@ -75,7 +61,7 @@ describeWorld("commit statuses", openStatusWorld, (world) => {
     }));
 
   it("say failure at once, and pending again after a retry", () =>
-    on("gitea", async ({ newPipeline, told }) => {
+    world.onHost("gitea", async ({ newPipeline, told }) => {
       const { context, build, call, newAgent } = await newPipeline(
         {},
         { command: "fails" },
@@ -101,7 +87,7 @@ describeWorld("commit statuses", openStatusWorld, (world) => {
     }));
 
   it("say of a canceled, and of a skipped build that it failed", () =>
-    on("gitea", async ({ newPipeline, told }) => {
+    world.onHost("gitea", async ({ newPipeline, told }) => {
       const { context, build, call } = await newPipeline();
       await build();
       await call("PUT", "/1/cancel");
@@ -110,7 +96,7 @@ describeWorld("commit statuses", openStatusWorld, (world) => {
     }));
 
   it("say that a blocked build passed so far, or is pending, as the pipeline wants", () =>
-    on("gitea", async ({ newPipeline, told }) => {
+    world.onHost("gitea", async ({ newPipeline, told }) => {
       const steps = [{ command: "make" }, { block: "Deploy?" }, { command: "deploy" }];
       for (const [publish_blocked_as_pending, state] of [
         [false, "success"],
@@ -125,7 +111,7 @@ describeWorld("commit statuses", openStatusWorld, (world) => {
     }));
 
   it("have a context of their own for pull requests, if the pipeline parts them", () =>
-    on("gitea", async ({ newPipeline, told }) => {
+    world.onHost("gitea", async ({ newPipeline, told }) => {
       const { context, build } = await newPipeline({ separate_pull_request_statuses: true });
       await build();
       await build({ pull_request_id: 4 });
@@ -134,14 +120,14 @@ describeWorld("commit statuses", openStatusWorld, (world) => {
     }));
 
   it("are not sent if the pipeline or the connection wants none, nor without a token", async () => {
-    await on("gitea", async ({ host, newPipeline }) => {
+    await world.onHost("gitea", async ({ host, newPipeline }) => {
       const { build } = await newPipeline({ publish_commit_status: false });
       await build();
       await world.send();
       assert.equal(host.requests(), 0);
     });
     for (const given of [{ publish_statuses: false }, { token: null }])
-      await on(
+      await world.onHost(
         "gitea",
         async ({ host, newPipeline }) => {
           await (await newPipeline()).build();
@@ -153,7 +139,7 @@ describeWorld("commit statuses", openStatusWorld, (world) => {
   });
 
   it("are not sent once the pipeline no longer wants them", () =>
-    on("gitea", async ({ host, newPipeline }) => {
+    world.onHost("gitea", async ({ host, newPipeline }) => {
       const { slug, build } = await newPipeline();
       host.say({ status: 500 });
       await build();
@@ -174,7 +160,7 @@ describeWorld("commit statuses", openStatusWorld, (world) => {
     ];
 
     it("have the step's label, and follow its job", () =>
-      on("gitea", async ({ host, newPipeline, told }) => {
+      world.onHost("gitea", async ({ host, newPipeline, told }) => {
         const { slug, context, build, newAgent } = await newPipeline(
           { publish_commit_status_per_step: true },
           ...steps,
@@ -195,7 +181,7 @@ describeWorld("commit statuses", openStatusWorld, (world) => {
       }));
 
     it("have its key, if the pipeline wants that", () =>
-      on("gitea", async ({ newPipeline, told }) => {
+      world.onHost("gitea", async ({ newPipeline, told }) => {
         const settings = { publish_commit_status_per_step: true, use_step_key_as_commit_status: true };
         const { context, build } = await newPipeline(settings, ...steps);
         await build();
@@ -204,7 +190,7 @@ describeWorld("commit statuses", openStatusWorld, (world) => {
       }));
 
     it("are one for all parallel jobs, and pending again after a retry", () =>
-      on("gitea", async ({ newPipeline, told }) => {
+      world.onHost("gitea", async ({ newPipeline, told }) => {
         const { context, build, call, newAgent } = await newPipeline(
           { publish_commit_status_per_step: true },
           { command: "make", label: "Parts", parallelism: 2 },
@@ -226,7 +212,7 @@ describeWorld("commit statuses", openStatusWorld, (world) => {
   });
 
   it("wait for an agent that says which commit was meant", () =>
-    on("gitea", async ({ host, newPipeline, told }) => {
+    world.onHost("gitea", async ({ host, newPipeline, told }) => {
       const { context, build, newAgent } = await newPipeline(
         { publish_commit_status_per_step: true },
         { command: "make", label: "Make" },

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { asOperator } from "../../shared/accounts/organizations.ts";
 import { createConnection, deleteConnection } from "../../shared/connections/connections.ts";
 import { newConnection } from "../../shared/connections/members.ts";
@@ -27,6 +28,20 @@ export async function openStatusWorld(database: TestDatabase) {
   const outbox = openOutbox({ ...api.world.services, due: openDueEvents() }, { status: statusKind });
   return {
     ...api,
+    /** Runs a test with a host that is connected, all of whose requests must be as the host describes them. */
+    async onHost(
+      type: ConnectionType,
+      run: (connected: Awaited<ReturnType<typeof api.connect>>) => Promise<void>,
+      given: object = {},
+    ) {
+      const connected = await api.connect(type, given);
+      try {
+        await run(connected);
+        assert.deepEqual(connected.host.wrong, []);
+      } finally {
+        await connected.close();
+      }
+    },
     /** Sends all that is due. */
     async send() {
       outbox.wake();
