@@ -8,7 +8,7 @@ import { finishedBuildStates, type Notice } from "../vocabulary.ts";
 /** The facts that decide whose build it is. */
 export type EndedBuild = Pick<Build, "id" | "state" | "creatorId" | "author" | "options">;
 
-/** The builds of these that have notices, or whose steps do; by id. */
+/** Finds the builds that have notices of their own or of their steps, by id. */
 export async function listBuildsWithNotices(tx: Tx, ids: string[]): Promise<Map<string, Build>> {
   const found = ids.length === 0 ? [] : await selectWithNotices(tx, { ids });
   return new Map(found.map((build) => [build.id, build]));

@@ -158,8 +158,8 @@ function leftOut(time: Date): string {
 }
 
 /**
- * Schedules wait for the times that a clock ahead has found. Once it was set back, they wait for the next ones. Those that
- * have a build get no other.
+ * Schedules wait for the times that a clock ahead has found. Once it was set back, they wait for the next ones. A time
+ * that has a build gets no other.
  */
 async function bringForward({ db, log }: Services, signal: AbortSignal): Promise<void> {
   log.warn("the clock was set back: schedules find their next times again");

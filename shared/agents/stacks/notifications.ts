@@ -103,7 +103,7 @@ function readNotification({ jobId, detail, timestamp }: NewNotification): Omit<S
   return at.success ? { jobId: lowerCaseId(jobId), detail, at: at.data } : "timestamp is invalid";
 }
 
-/** @returns those that were not stored */
+/** @returns the notifications that were not stored */
 async function storeIn(tx: Tx, jobIds: string[], byJob: ReadonlyMap<string, Sound[]>): Promise<Refused[]> {
   const jobs = await lockJobs(tx, { ids: jobIds });
   const counts = new Map(
