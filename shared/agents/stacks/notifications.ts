@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { changeInBatches } from "../../db/batches.ts";
 import type { Tx } from "../../db/database.ts";
 import { minuteMs, secondMs } from "../../durations.ts";
@@ -24,10 +23,8 @@ const takenAfterEndMs = 300 * secondMs;
 /** The clock of a stack may be ahead of ours. */
 const maxAheadMs = minuteMs;
 const jobsPerTransaction = 100;
-/** A time without an offset is of UTC, whatever the time zone of this machine. */
-const time = z.iso
-  .datetime({ offset: true, local: true })
-  .transform((text) => new Date(/(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`));
+/** A time without an offset, which is of UTC, whatever the time zone of this machine. */
+const timeWithoutOffset = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/;
 
 export interface NewNotification {
   /** As it was given. */
@@ -97,10 +94,10 @@ function readNotification({ jobId, detail, timestamp }: NewNotification): Omit<S
   if (typeof detail !== "string" || detail.trim() === "") return "detail is required";
   if ([...detail].length > maxDetailCharacters)
     return `detail is too long (maximum is ${maxDetailCharacters} characters)`;
-  if (timestamp === undefined || timestamp === null)
-    return { jobId: lowerCaseId(jobId), detail, at: undefined };
-  const at = time.safeParse(timestamp);
-  return at.success ? { jobId: lowerCaseId(jobId), detail, at: at.data } : "timestamp is invalid";
+  const text = timestamp === undefined || timestamp === null ? undefined : String(timestamp);
+  const at = text === undefined ? undefined : new Date(timeWithoutOffset.test(text) ? `${text}Z` : text);
+  if (at && !Number.isFinite(at.getTime())) return "timestamp is invalid";
+  return { jobId: lowerCaseId(jobId), detail, at };
 }
 
 /** @returns the notifications that were not stored */

@@ -225,7 +225,7 @@ describeWorld("the calls of stacks", withSettings(openAgentApi, settings), (api)
       { job_uuid: one, detail: "Future", timestamp: at(10 * minuteMs) },
       { job_uuid: one, detail: "Past", timestamp: at(-minuteMs) },
       { job_uuid: one, detail: "Never", timestamp: "x" },
-      { job_uuid: two, detail: "💚".repeat(256) },
+      { job_uuid: two, detail: "💚".repeat(256), timestamp: new Date(now + 3 * secondMs).toUTCString() },
     ]);
 
     assert.deepEqual(errors, [
