@@ -140,7 +140,7 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
           validation.isStorableDeep,
           "Step signature must be text without NUL",
         ),
-      ).meta({ description: "Agents get each under the address of its repository" }),
+      ).meta({ description: "Agents get it as it is" }),
     },
     stored: z.record(z.string(), z.unknown()),
   }),
