@@ -15,11 +15,11 @@ import type { TurnBounds } from "./turns.ts";
 
 const mark = /(?<=<!-- bounds -->\n).*(?=<!-- end of bounds -->)/s;
 
-/** Puts the tables of all bounds into a page, between its marks. */
+/** Puts the tables of bounds into a page, between its marks. SETTINGS.md has those that are settings alone. */
 export function withBounds(page: string): string {
   const tables = [
     tableOf(
-      ["Turns on", "Alone", "Beside others", "More of an owner"],
+      ["Turns on", "Alone", "Beside others", "Rest", "More of an owner"],
       Object.entries<Partial<TurnBounds>>(resources).map(([name, bounds]) => rowOfTurns(name, bounds)),
     ),
     tableOf(
@@ -27,7 +27,12 @@ export function withBounds(page: string): string {
       Object.values<SharesBound>(shares).map(rowOfShares),
     ),
     tableOf(["In a time", "Of each", "At most, then 429"], rowsOfWindows()),
-    tableOf(["Kept", "Of each", "At most", "Beyond"], Object.values<StoredBound>(stored).map(rowOfStored)),
+    tableOf(
+      ["Kept", "Of each", "At most", "Beyond"],
+      Object.values<StoredBound>(stored)
+        .filter((bound) => !isStoredBySettings(bound))
+        .map(rowOfStored),
+    ),
   ];
   return page.replace(mark, () => `\n${tables.join("\n")}\n`);
 }
@@ -39,13 +44,11 @@ function tableOf(head: string[], rows: string[][]): string {
 
 function rowOfTurns(name: string, bounds: Partial<TurnBounds>): string[] {
   const { max, maxBesideOthers = "half", restFactor, maxOfLong, maxOfUnproven, maxWaitingOfOwner } = bounds;
-  const rest = restFactor ? `, with rests of ${restFactor} × the time` : "";
-  const long = maxOfLong
-    ? `; all owners of tasks longer than a slice ${maxOfLong}, with those without a task in the last 10 minutes ${maxOfUnproven}`
-    : "";
+  const rest = restFactor ? `${restFactor} × the time` : "";
+  const long = maxOfLong ? `; of all long owners ${maxOfLong}, with unproven ones ${maxOfUnproven}` : "";
   const alone = max ? String(max - 1 || 1) : "all connections but one";
   const beyond = maxWaitingOfOwner ? `${count(maxWaitingOfOwner)} wait, then 503` : "they wait";
-  return [`\`${name}\``, alone, `${maxBesideOthers}${rest}${long}`, beyond];
+  return [`\`${name}\``, alone, `${maxBesideOthers}${long}`, rest, beyond];
 }
 
 const kinds: Record<OwnerKind, string> = {
@@ -78,11 +81,17 @@ function rowOfShares({ what, max, setting, shares, refusal = 429, also }: Shares
 /** A row for all that is admitted of one thing, by its owners. */
 function rowsOfWindows(): string[][] {
   const byWhat = Map.groupBy(Object.values<WindowBound>(windows), ({ what }) => what);
-  return [...byWhat].map(([what, bounds]) => {
+  const described = [...byWhat].filter(([, bounds]) => !bounds.every(isLimitedBySetting));
+  return described.map(([what, bounds]) => {
     const owners = bounds.map(({ owner }) => owner).join("; ");
     const times = new Set(bounds.map(({ windowMs }) => durationOf(windowMs)));
     return [what, owners, `${bounds.map(limitOf).join("; ")} in ${[...times].join(", ")}`];
   });
+}
+
+/** SETTINGS.md describes such a bound: more is 429. */
+function isLimitedBySetting({ limit, factor }: WindowBound): boolean {
+  return typeof limit === "string" && factor === 1;
 }
 
 function limitOf({ limit, factor }: WindowBound): string {
@@ -93,6 +102,11 @@ function limitOf({ limit, factor }: WindowBound): string {
 
 function durationOf(windowMs: number): string {
   return windowMs < minuteMs ? `${windowMs / secondMs} s` : `${windowMs / minuteMs} min`;
+}
+
+/** SETTINGS.md describes such a bound: more is 422. */
+function isStoredBySettings({ max, beyond }: StoredBound): boolean {
+  return beyond === undefined && Object.values(max).every((amount) => typeof amount === "string");
 }
 
 function rowOfStored({ owner, max, beyond = "422" }: StoredBound): string[] {
