@@ -35,7 +35,7 @@ const addresses = {
   publicUrl: setting(
     "PUBLIC_URL",
     address.optional(),
-    "Public address of this installation; the four addresses below default to it. Default: `http://localhost:<PORT>`",
+    "Public address of this installation, and default of the next four. Default: `http://localhost:<PORT>`",
     publicUrl,
   ),
   baseUrl: setting("BASE_URL", address.optional(), "REST API (`/v2`) and agent API (`/v3`)", publicUrl),
@@ -56,7 +56,7 @@ const addresses = {
   metricsPort: setting(
     "METRICS_PORT",
     wholeNumber(0, 65_535).optional(),
-    "Port for Prometheus metrics at `/metrics`, on `HOST` ([METRICS.md](METRICS.md)). With `npm start` each process adds its place in the printed list, 0 for the first. A process whose port is taken uses the next free one. Off unless set",
+    "Port for Prometheus metrics at `/metrics`, on `HOST` ([METRICS.md](METRICS.md)). With `npm start` each process adds its place in the printed list, 0 for the first. If the port is taken, a process uses the next free one. Off unless set",
   ),
   trustedProxies: setting(
     "TRUSTED_PROXIES",
@@ -66,7 +66,7 @@ const addresses = {
   outboundAllowedNetworks: setting(
     "OUTBOUND_ALLOWED_NETWORKS",
     networks.default([]),
-    "Networks that requests may reach although they are not public, such as that of a source host: CIDR ranges, comma-separated. Other requests to addresses that people give reach the public internet only",
+    "Networks that requests to addresses from people may reach besides the public internet, such as that of a source host: CIDR ranges, comma-separated",
   ),
 };
 
@@ -91,7 +91,7 @@ const storage = {
   databaseHotPoolSize: setting(
     "DATABASE_HOT_POOL_SIZE",
     wholeNumber(1, 1000).default(5),
-    "More Postgres connections of an ingress process, for deliveries and OAuth requests alone. Few are enough, because requests share commits. Postgres must allow the sum of both sizes for each process",
+    "More Postgres connections of an ingress process, for deliveries and OAuth requests alone. Postgres must allow the sum of both sizes for each process",
   ),
   databaseTimeoutMs: setting(
     "DATABASE_TIMEOUT_MS",
@@ -107,7 +107,7 @@ const storage = {
         if (message) context.addIssue({ code: "custom", message });
       })
       .optional(),
-    "Where the bytes of artifacts are kept: `file:<folder>`, which all processes share, or a bucket with the interface of S3: `s3://<bucket>/<prefix>?region=…`, with `&endpoint=https://…` if it is not AWS'. Credentials are those that AWS' own programs find, such as `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`. Agents and browsers must reach the bucket by signed addresses, unless `&direct=no` passes all bytes through the ingress. Default: `blobs` beside the SQLite database, else `file:data/blobs`",
+    "Place of the bytes of artifacts: `file:<folder>`, which all processes share, or a bucket with the interface of S3: `s3://<bucket>/<prefix>?region=…`, with `&endpoint=https://…` if it is not of AWS, and with the credentials that AWS' own programs find, such as `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`. Agents and browsers must reach the bucket by signed addresses, unless `&direct=no` passes all bytes through the ingress. Default: `blobs` beside the SQLite database, else `file:data/blobs`",
     (given, { DATABASE_URL }) => given ?? defaultBlobUrl(DATABASE_URL),
   ),
   redisUrl: setting(
@@ -139,7 +139,7 @@ const storage = {
   previousSecretKey: setting(
     "SECRET_KEY_PREVIOUS",
     secret.optional(),
-    "The former key after a change: it still decrypts, but encrypts nothing new",
+    "The former key after a change, which only decrypts",
   ),
 };
 
@@ -163,7 +163,7 @@ const names = {
       .string()
       .regex(/^(?!SIGNALBOX)[A-Z][A-Z0-9]*$/, "must be upper-case letters and digits, and not SIGNALBOX")
       .default("BUILDKITE"),
-    "Begins the names of the variables that agents expect with a job, such as `BUILDKITE_COMMAND`",
+    "Prefix of the variables that agents expect with a job, such as `BUILDKITE_COMMAND`",
   ),
   issueTracker: setting(
     "ISSUE_TRACKER",
@@ -175,7 +175,7 @@ const names = {
         "must not be the name of another trigger type",
       )
       .default("Linear"),
-    "Issue tracker: its headers are `<name>-Signature` and `<name>-Delivery`, its trigger type the name",
+    "Issue tracker: names its trigger type, and its headers `<name>-Signature` and `<name>-Delivery`",
   ),
   logLevel: setting(
     "LOG_LEVEL",
@@ -188,7 +188,7 @@ const names = {
       .url({ protocol: /^https?$/, error: "must be an http:// or https:// address" })
       .transform((url) => url.replace(/\/+$/, ""))
       .optional(),
-    "Address that takes OpenTelemetry traces by OTLP over HTTP, such as `http://localhost:4318`: a trace for each delivery, whose id is that of the delivery. `OTEL_EXPORTER_OTLP_HEADERS` works too. Off unless set",
+    "Address that takes OpenTelemetry traces by OTLP over HTTP, such as `http://localhost:4318`: one for each delivery, with the delivery's id. `OTEL_EXPORTER_OTLP_HEADERS` works too. Off unless set",
   ),
 };
 
@@ -196,7 +196,7 @@ const mail = {
   smtpUrl: setting(
     "SMTP_URL",
     mailServer.optional(),
-    "The server that takes mails: `smtp://user:password@host:587`, which turns to TLS if the server can, or `smtps://…` on port 465. `?tls.rejectUnauthorized=false` accepts any certificate. Unset: no mail is sent",
+    "Mail server: `smtp://user:password@host:587`, which turns to TLS if the server can, or `smtps://…` on port 465. `?tls.rejectUnauthorized=false` accepts any certificate. Unset: no mail is sent",
   ),
   mailFrom: setting(
     "MAIL_FROM",
@@ -208,7 +208,7 @@ const mail = {
   mailsPerHour: setting(
     "MAILS_PER_HOUR",
     wholeNumber(10, 1_000_000).default(500),
-    "Mails of an organization in any hour, and a tenth as many to one address. More wait",
+    "Mails of an organization in any hour, and a tenth as many to one address; more wait",
   ),
 };
 
@@ -231,7 +231,7 @@ const requests = {
   minUploadBytesPerSecond: setting(
     "MIN_UPLOAD_BYTES_PER_SECOND",
     wholeNumber(0, mebibyte).default(1000),
-    "A body that arrives more slowly for 10 seconds is refused with 408, and sooner if others need its memory. A client that reads a large answer more slowly for 30 seconds loses the connection. 0: no minimum",
+    "A body that arrives more slowly for 10 seconds, or less if others need its memory, is refused with 408. A client that reads a large answer more slowly for 30 seconds loses the connection. 0: no minimum",
   ),
   maxAnswerBytesInFlight: setting(
     "MAX_ANSWER_BYTES_IN_FLIGHT",
@@ -258,7 +258,7 @@ const requests = {
   drainMs: setting(
     "DRAIN_SECONDS",
     wholeNumber(0, 600).default(0),
-    "Seconds after SIGTERM in which an ingress process still takes requests, while `/readyz` is 503. Let load balancers ask it more often",
+    "Seconds after SIGTERM in which an ingress process still takes requests, while `/readyz` is 503: more than the interval at which load balancers ask it",
     inMs,
   ),
   shutdownMs: setting(
@@ -288,7 +288,7 @@ const limits = {
   metaDataCallsPerMinute: setting(
     "META_DATA_CALLS_PER_MINUTE",
     wholeNumber(5, 1_000_000).default(600),
-    "Calls of the meta-data API in a minute, per job, a fifth of them in any 12 seconds: agents repeat a refused call for 45 seconds",
+    "Calls of the meta-data API in a minute, per job, a fifth of them in any 12 seconds",
   ),
   stackCallsPerSecond: setting(
     "STACK_CALLS_PER_SECOND",
@@ -338,7 +338,7 @@ const limits = {
   deliveryRefusalsPerMinute: setting(
     "DELIVERY_REFUSALS_PER_MINUTE",
     wholeNumber(1, 1_000_000_000).default(60),
-    "Refused deliveries of a trigger in any minute, per IP address; beyond it the answer is 429 and signatures are checked in turns",
+    "Refused deliveries of a trigger in any minute, per IP address; more are 429, and signatures are checked in turns",
   ),
   deviceAuthorizationsPerMinute: setting(
     "DEVICE_AUTHORIZATIONS_PER_MINUTE",
@@ -409,7 +409,7 @@ const limits = {
   stacksPerOrganization: setting(
     "STACKS_PER_ORGANIZATION",
     wholeNumber(1, 10_000).default(50),
-    "Stacks of an organization that are connected, such as controllers of Kubernetes; beyond it, lost ones are forgotten",
+    "Connected stacks of an organization, such as controllers of Kubernetes; beyond it, lost ones are forgotten",
   ),
   queuesPerCluster: setting(
     "QUEUES_PER_CLUSTER",
@@ -419,7 +419,7 @@ const limits = {
   registrationTokensPerCluster: setting(
     "REGISTRATION_TOKENS_PER_CLUSTER",
     wholeNumber(1, 1_000_000).default(1000),
-    "Registration tokens of a cluster that were not revoked",
+    "Active registration tokens of a cluster",
   ),
   secretsPerCluster: setting(
     "SECRETS_PER_CLUSTER",
@@ -449,7 +449,7 @@ const limits = {
   accessTokensPerMember: setting(
     "ACCESS_TOKENS_PER_MEMBER",
     wholeNumber(1, 1_000_000).default(100),
-    "Active API access tokens of a member of an organization, without those of connected apps. Removing a member revokes all in one transaction",
+    "Active API access tokens of a member of an organization, without those of connected apps",
   ),
 };
 
@@ -457,12 +457,12 @@ const agents = {
   agentPingSeconds: setting(
     "AGENT_PING_SECONDS",
     wholeNumber(1, 600).default(2),
-    "Seconds between the pings of an idle agent, at least",
+    "Minimum seconds between the pings of an idle agent",
   ),
   agentStatusSeconds: setting(
     "AGENT_STATUS_SECONDS",
     wholeNumber(1, 600).default(5),
-    "Seconds after which a running job hears that it was canceled, at most",
+    "Seconds, at most, until a running job learns that it was canceled",
   ),
   agentHeartbeatMs: setting(
     "AGENT_HEARTBEAT_SECONDS",
@@ -473,7 +473,7 @@ const agents = {
   jobOfferMs: setting(
     "JOB_OFFER_SECONDS",
     wholeNumber(1, 3600).default(60),
-    "Seconds that an agent has to accept a job. Then others come before it",
+    "Seconds that an agent has to accept a job; then others come first",
     inMs,
   ),
   jobRestarts: setting(
@@ -484,7 +484,7 @@ const agents = {
   jobExpiryDays: setting(
     "JOB_EXPIRY_DAYS",
     wholeNumber(1, 3650).default(30),
-    "Days that a job waits for an agent, at most",
+    "Days until a job that no agent takes expires",
   ),
 };
 
@@ -492,7 +492,7 @@ const retention = {
   refusedRequestHours: setting(
     "REFUSED_REQUEST_HOURS",
     wholeNumber(0, 24 * 30).default(24),
-    "Hours that the latest ten refused deliveries of a trigger and cause can be seen, without secrets. 0: none are kept",
+    "Hours until the latest ten refused deliveries of a trigger and cause, kept without secrets, are deleted. 0: none are kept",
   ),
   payloadRetentionDays: setting(
     "PAYLOAD_RETENTION_DAYS",
@@ -527,7 +527,7 @@ const retention = {
   storedBytesPerOrganization: setting(
     "STORED_BYTES_PER_ORGANIZATION",
     wholeNumber(1).optional(),
-    "Bytes that an organization stores in all. Above it the oldest artifacts, logs and payloads are evicted; once other records alone reach it, most of what would add to them is refused, but no webhook. Default: 30 GB more than the three settings for payloads, logs and artifacts, 70 GB with theirs: about ten million builds of three jobs",
+    "Bytes that an organization stores in all. Above it the oldest artifacts, logs and payloads are evicted; once other records alone reach it, most requests that add to them are refused, but no webhook. Default: 30 GB more than the three settings for payloads, logs and artifacts, so 70 GB: about ten million builds of three jobs",
     (given, other) =>
       given ??
       other.PAYLOAD_BYTES_PER_ORGANIZATION +
