@@ -256,7 +256,10 @@ export const stored = {
   clusters: counted("organization", { clusters: "clustersPerOrganization" }, "delete one"),
   queues: counted("cluster", { queues: "queuesPerCluster" }),
   agents: counted("organization", { agents: "agentsPerOrganization" }, "disconnect some"),
-  stacks: counted("organization", { stacks: "stacksPerOrganization" }, "deregister one"),
+  stacks: {
+    ...counted("organization", { stacks: "stacksPerOrganization" }, "deregister one"),
+    beyond: "403",
+  },
   registrationTokens: counted(
     "cluster",
     { "registration tokens": "registrationTokensPerCluster" },
