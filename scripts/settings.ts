@@ -5,8 +5,8 @@ import { renderSettings } from "../shared/settings/table.ts";
 import { withBounds } from "../shared/sharing/table.ts";
 
 const sharing = "shared/sharing/README.md";
-const contract = "ingress/api/README.md";
 
 writeFileSync("shared/SETTINGS.md", renderSettings());
 writeFileSync(sharing, withBounds(readFileSync(sharing, "utf8")));
-writeFileSync(contract, withMembers(readFileSync(contract, "utf8"), documentedResources));
+for (const [page, resources] of Object.entries(documentedResources))
+  writeFileSync(page, withMembers(readFileSync(page, "utf8"), resources));

@@ -46,7 +46,7 @@ type Kept =
 /** The members of a token that registers agents. */
 export const agentTokenMembers = {
   description: {
-    rule: "at most 255 characters",
+    rule: null,
     create: description.optional().transform((given) => given ?? ""),
     change: description.optional(),
     shown: z.string(),
@@ -54,7 +54,7 @@ export const agentTokenMembers = {
     field: { label: "Description", hint: "Its purpose, so that you recognize it later." },
   },
   allowedIpAddresses: {
-    rule: `\`${everyAddress}\`, which \`${everyIpv6Address}\` may accompany: everything. Anything else is 422`,
+    rule: `\`${everyAddress}\`, also with \`${everyIpv6Address}\`: everything. Others are 422`,
     create: allowedIpAddresses,
     change: allowedIpAddresses,
     shown: z.literal(everyAddress),
@@ -62,7 +62,7 @@ export const agentTokenMembers = {
     audited: null,
   },
   queueId: {
-    rule: "a queue of the cluster: the token registers agents of this queue only; never changes",
+    rule: "it registers agents of this queue only; never changes",
     create: z
       .string({ error: "Queue must be a queue of the cluster" })
       .nullish()
@@ -77,7 +77,7 @@ export const agentTokenMembers = {
     field: { label: "Agents of", name: "queue", kind: "choice" },
   },
   expiresAt: {
-    rule: "a time in the future, at which registering ends; never changes",
+    rule: "a future time, at which registering ends; never changes",
     create: z.iso
       .datetime({ offset: true, error: "Expiry must be a time like 2026-01-31T12:00:00Z" })
       .nullish()

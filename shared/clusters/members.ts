@@ -18,7 +18,7 @@ export const clusterMembers = {
     option: ["<name>", "its name"],
   },
   description: {
-    rule: "at most 2,000 characters",
+    rule: null,
     create: description.optional(),
     change: description.optional(),
     shown: optionalText,
@@ -27,21 +27,21 @@ export const clusterMembers = {
     option: ["<text>", "its purpose"],
   },
   emoji: {
-    rule: "at most 100 characters; pages show it before the name",
+    rule: null,
     create: emoji,
     change: emoji,
     shown: optionalText,
     audited: "values",
   },
   color: {
-    rule: "at most 100 characters",
+    rule: null,
     create: color,
     change: color,
     shown: optionalText,
     audited: "values",
   },
   defaultQueueId: {
-    rule: "update only: a queue of the cluster, for steps that name none; null at first. It cannot become null while a pipeline's step names no queue",
+    rule: "for steps that name no queue; null at first. It cannot become null again while a pipeline has such a step",
     change: z
       .string({ error: "Default queue must be a queue of the cluster" })
       .nullish()

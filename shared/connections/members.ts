@@ -70,7 +70,7 @@ export const connectionMembers = {
     option: ["<type>", `its kind: ${connectionTypes.join(", ")}`],
   },
   url: {
-    rule: "the address of the host, such as `https://git.example.com`; unique by its host name in the organization. Of `github`, `gitlab` and `bitbucket` the public one, which is also the default. Answers have it as `host.url`: their own `url` is that of the connection",
+    rule: "the address of the host, such as `https://git.example.com`, whose host name is unique in the organization. `github`, `gitlab` and `bitbucket` have only the public one, the default. Answers have it as `host.url`, because `url` is that of the connection",
     create: url.nullish(),
     change: url.optional(),
     shown: null,
@@ -84,7 +84,7 @@ export const connectionMembers = {
     option: ["<url>", "the address of the host, if it is your own"],
   },
   apiUrl: {
-    rule: "the base address of its API, if it is not the usual one of its type",
+    rule: "the base address of its API, if not the usual one",
     create: apiUrl,
     change: apiUrl,
     shown: z.string().nullable(),
@@ -97,7 +97,7 @@ export const connectionMembers = {
     option: ["<url>", "the base address of its API; default: the usual one of its type"],
   },
   token: {
-    rule: "at most 1,000 characters, kept encrypted, in no answer; null: the host is never called",
+    rule: "encrypted, never shown; null: the host is never called",
     create: token,
     change: token,
     shown: null,
@@ -105,7 +105,7 @@ export const connectionMembers = {
     field: { label: "Token", kind: "name" },
   },
   publishStatuses: {
-    rule: "false: commits get no statuses. Default true",
+    rule: "default true",
     create: publishStatuses,
     change: publishStatuses,
     default: true,

@@ -21,8 +21,8 @@ export interface AnyMember {
   name?: string;
   /** Its name in answers. Default: `name`. */
   shownAs?: string;
-  /** Markdown, for the table of the wire contract. */
-  rule: string;
+  /** Markdown, for the table of the wire contract. Null: its schema in `/openapi.json` says all. */
+  rule: string | null;
   /** Reads it in a create. Absent: creates ignore it. */
   create?: z.ZodType;
   /** Reads it in a change. Absent: changes ignore it. */

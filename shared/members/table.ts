@@ -12,6 +12,8 @@ export function withMembers(page: string, resources: Record<string, AnyMembers>)
 }
 
 function renderTable(members: AnyMembers): string {
-  const rows = listMembers(members).map(({ name, rule }) => `| \`${name}\` | ${rule} |`);
+  const rows = listMembers(members).flatMap(({ name, rule }) =>
+    rule === null ? [] : [`| \`${name}\` | ${rule} |`],
+  );
   return ["| Member | Rule |", "|---|---|", ...rows].join("\n");
 }

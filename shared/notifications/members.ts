@@ -85,26 +85,26 @@ export const notificationServiceMembers = {
     field: { label: "Provider", kind: "choice" },
   },
   description: {
-    rule: "at most 255 characters",
+    rule: null,
     ...changeable(description, z.string()),
     default: "",
     field: { label: "Description", hint: "Where it goes, for people." },
   },
   scope: {
-    rule: "`all`, `some_projects` or `some_clusters`: which pipelines it is told of. `some_teams` is 422. Default `all`. Agents are of no pipeline: `some_projects` hears of none",
+    rule: "`all` (default), `some_projects` or `some_clusters`: the pipelines that it reports; `some_teams` is 422. Agents have no pipeline: `some_projects` reports none",
     ...changeable(scope, z.enum(serviceScopes)),
     default: "all",
     field: { label: "Pipelines", kind: "choice" },
   },
   scopeIds: {
     name: "scope_uuids",
-    rule: `with \`some_projects\` ids of pipelines, with \`some_clusters\` ids of clusters, at most ${maxScopeIds}; with \`all\` none`,
+    rule: `at most ${maxScopeIds} ids of these pipelines or clusters; none with \`all\``,
     ...changeable(scopeIds, z.array(z.uuid())),
     show: ({ scopeIds: ids }) => ids ?? [],
     field: { label: "Which", kind: "choice" },
   },
   branchConfiguration: {
-    rule: `branch patterns of which one must match; at most ${maxBranchPatternsLength.toLocaleString("en")} characters. Empty: all`,
+    rule: "branch patterns of which one must match. Empty: all",
     ...changeable(branchConfiguration, z.string()),
     show: ({ branchConfiguration: patterns }) => patterns ?? "",
     field: {
@@ -115,7 +115,7 @@ export const notificationServiceMembers = {
     },
   },
   buildStates: {
-    rule: `an object of \`${serviceStates.join("`, `")}\`: of which states Slack and mail tell. Default: passed, fixed and failed. Those that a change leaves out stay. Webhooks have \`settings.events\` instead`,
+    rule: `\`{${serviceStates.join(", ")}}\`: the states that Slack and mail report. Default: passed, fixed and failed. A change keeps absent ones. Webhooks have \`settings.events\` instead`,
     create: buildStates as never,
     change: buildStates as never,
     shown: shownStates,
@@ -125,7 +125,7 @@ export const notificationServiceMembers = {
     field: { label: "Tells of", kind: "choice" },
   },
   settings: {
-    rule: "those of its provider, below. Those that a change leaves out stay",
+    rule: "as its provider needs, below. A change keeps absent ones",
     create: settings,
     change: settings,
     shown: shownSettings,

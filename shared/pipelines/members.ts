@@ -95,7 +95,7 @@ type Kept =
 /** The members of a pipeline. */
 export const pipelineMembers = {
   name: {
-    rule: "1 to 100 characters",
+    rule: null,
     create: pipelineName,
     change: pipelineName.optional(),
     shown: z.string(),
@@ -103,7 +103,7 @@ export const pipelineMembers = {
     field: { label: "Name" },
   },
   slug: {
-    rule: "at most 100 lower-case letters, digits and single hyphens; unique in the organization; default: made of the name; never changes",
+    rule: "lower-case letters, digits and single hyphens; unique in the organization; default: made of the name; never changes",
     create: optionalText("Slug", 100).meta({ description: "Default: made of the name" }),
     shown: z.string(),
     audited: null,
@@ -113,7 +113,7 @@ export const pipelineMembers = {
     },
   },
   clusterId: {
-    rule: "a cluster of the organization; default: its only one",
+    rule: null,
     create: cluster
       .optional()
       .transform((sent, context) => {
@@ -128,11 +128,11 @@ export const pipelineMembers = {
   },
   description: {
     ...changeable(optionalDescription, optional),
-    rule: "at most 2,000 characters",
+    rule: null,
     field: { label: "Description", kind: "text" },
   },
   defaultBranch: {
-    rule: "at most 255 characters; default: `main`",
+    rule: null,
     create: branch.meta({ description: "Default: main" }),
     change: branch,
     default: "main",
@@ -142,7 +142,7 @@ export const pipelineMembers = {
   },
   repository: {
     ...changeable(repository.meta({ description: "An address that agents clone. Null: none" }), optional),
-    rule: "the address that agents clone, of at most 2,000 characters; null and blank: none",
+    rule: null,
     audited: "name", // it may have a password
     field: {
       label: "Repository",
@@ -155,7 +155,7 @@ export const pipelineMembers = {
       branchConfiguration,
       optional.meta({ description: "Patterns of branches. Others are not built. Null: all are" }),
     ),
-    rule: "patterns of branches, parted by blanks: `main release/* !release/old`. A build of another branch is 422, a delivery `not_run` with `branch_mismatch`",
+    rule: "patterns of branches: `main release/* !release/old`. A build of another branch is 422, a delivery `not_run` with `branch_mismatch`",
     field: {
       label: "Branches",
       name: "branches",
@@ -167,47 +167,47 @@ export const pipelineMembers = {
       mirror.meta({ description: "An address that agents clone in place of the repository. Null: none" }),
       optional,
     ),
-    rule: "an address like that of `repository`, without user name, password, query and fragment. Agents get it as `GIT_REMOTE_MIRROR_URL` behind their prefix",
+    rule: "an address without user name, password, query and fragment. Agents get it as `GIT_REMOTE_MIRROR_URL` behind their prefix",
   },
   tags: {
     ...changeable(tags.meta({ description: "Words for people" }), z.array(z.string()).nullable()),
-    rule: "at most 10, of 1 to 50 characters, which pages show; null: none. A change replaces all",
+    rule: null,
     fromText: (given) => given.split(",").flatMap((tag) => (tag.trim() === "" ? [] : [tag.trim()])),
     field: { label: "Tags", hint: "Words for people, parted by commas." },
   },
   emoji: {
     ...changeable(emoji, optional),
-    rule: "at most 100 characters; pages show it before the name",
+    rule: null,
     field: { label: "Emoji", hint: "Pages show it before the name." },
   },
   color: {
     ...changeable(color, optional),
-    rule: "at most 100 characters",
+    rule: null,
   },
   visibility: {
     ...changeable(
       z.literal("private", { error: visibilityError }).nullish(),
       z.literal("private").meta({ description: "Only members see it" }),
     ),
-    rule: "`private`, which it always is",
+    rule: null,
     show: () => "private",
     audited: null,
   },
   pipelineTemplateUuid: {
     ...changeable(noTemplate, z.null()),
-    rule: "null",
+    rule: null,
     show: () => null,
     audited: null,
   },
   teams: {
     ...changeable(noTeams, null),
-    rule: "null or empty",
+    rule: null,
     audited: null,
   },
   /** An older name, which the public Go client has. */
   teamUuids: {
     ...changeable(noTeams, null),
-    rule: "null or empty",
+    rule: null,
     audited: null,
   },
   environment: {
@@ -216,13 +216,13 @@ export const pipelineMembers = {
       z.record(z.string(), z.string()).meta({ description: "Variables of every build" }),
     ),
     name: "env",
-    rule: "variables of every build, with the rules of a trigger's; a change replaces all. Readers of pipelines see them: put no secrets there",
+    rule: "variables of every build, with the rules of a [trigger's](#triggers); a change replaces all. Readers of pipelines see them: put no secrets there",
     audited: null, // its sealed column is named
     field: { label: "Environment variables", name: "environment", kind: "code" },
   },
   steps: {
     ...changeable(pipelineSteps.optional(), null),
-    rule: "[below](#steps), at most 500",
+    rule: "a list of at most 500 [steps](../../shared/pipelines/STEPS.md)",
     audited: "name",
   },
   configuration: {
@@ -232,7 +232,7 @@ export const pipelineMembers = {
         description: "The YAML that the steps were made of. Null: they were given as they are",
       }),
     ),
-    rule: "the steps in YAML, in place of `steps`",
+    rule: null,
     audited: null,
   },
 } satisfies Members<Pipeline, Kept, OtherMember>;

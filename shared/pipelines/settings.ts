@@ -46,20 +46,19 @@ function minutes(name: string, summary: string) {
 function otherName(name: string, member: string) {
   const summary = `Another name of ${member}`;
   const { shown, ...asked } = minutes(name, summary);
-  const rule = `another name of \`${member}\`, which wins`;
-  return { ...asked, rule, shown: shown.meta({ description: summary }), audited: null };
+  return { ...asked, rule: null, shown: shown.meta({ description: summary }), audited: null };
 }
 
 /** The members of the settings. */
 export const settingsMembers = {
   skipQueuedBranchBuilds: {
     ...flag("Skip queued branch builds", "A new build skips older ones of its branch that have not started"),
-    rule: "a new build skips older ones of its branch of which no agent has accepted a job",
+    rule: "a new build skips older ones of its branch whose jobs no agent has accepted",
     field: { label: "Skips older builds of the branch that have not started", kind: "check" },
   },
   skipQueuedBranchBuildsFilter: {
     ...filter("Skip queued branch builds filter"),
-    rule: "patterns of the branches on which it does so; null: all",
+    rule: null,
     field: {
       label: "Skips only on these branches",
       hint: "Patterns such as main release/* or !main, parted by blanks. Empty: on all.",
@@ -67,17 +66,17 @@ export const settingsMembers = {
   },
   cancelRunningBranchBuilds: {
     ...flag("Cancel running branch builds", "A new build cancels older ones of its branch that run"),
-    rule: "a new build cancels older ones of its branch that run. Blocked ones stay",
+    rule: "a new build cancels older ones of its branch that run, but no blocked ones",
     field: { label: "Cancels older builds of the branch that run", kind: "check" },
   },
   cancelRunningBranchBuildsFilter: {
     ...filter("Cancel running branch builds filter"),
-    rule: "patterns of the branches on which it does so; null: all",
+    rule: null,
     field: { label: "Cancels only on these branches", hint: "The same patterns. Empty: on all." },
   },
   allowRebuilds: {
     ...flag("Allow rebuilds", "Builds can be built again", true),
-    rule: "false: a rebuild of its builds is 422",
+    rule: "default true; false: rebuilds are 422",
     field: { label: "Builds can be rebuilt", kind: "check" },
   },
   defaultTimeoutInMinutes: {
@@ -85,7 +84,7 @@ export const settingsMembers = {
       "Default timeout in minutes",
       "How long jobs may run whose step does not say it. Null: without limit",
     ),
-    rule: "1 to 525,600, for jobs whose step has no time-out; null: without limit. It holds for jobs that start later",
+    rule: "for jobs whose step has no time-out; null: without limit. A change holds for jobs that start later",
     field: {
       label: "Time-out in minutes",
       hint: "For steps without a time-out of their own. Empty: no limit.",

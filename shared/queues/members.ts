@@ -36,7 +36,7 @@ export const queueMembers = {
     option: ["<key>", "its name in pipelines and agent tags"],
   },
   description: {
-    rule: 'at most 2,000 characters; `""` and null clear it, and answers then have `""`',
+    rule: '`""` and null clear it; answers then have `""`',
     create: description.optional(),
     change: description.optional(),
     shown: z.string().meta({ description: "Empty if there is none" }),
@@ -46,7 +46,7 @@ export const queueMembers = {
     option: ["<text>", "its purpose"],
   },
   retryAgentAffinity: {
-    rule: "`prefer-warmest` (default) or `prefer-different`; shown and changed on self-hosted queues only",
+    rule: "`prefer-warmest` (default) or `prefer-different`; self-hosted queues only",
     create: affinity.optional(),
     change: affinity.optional(),
     default: "prefer-warmest",
@@ -57,14 +57,14 @@ export const queueMembers = {
   },
   instanceShape: {
     name: "hostedAgents.instanceShape",
-    rule: "makes a new queue a hosted one; a value of the table in `shared/queues/shapes.ts`",
+    rule: null,
     shown: null,
     audited: "values",
     field: { label: "Agents", name: "shape", kind: "choice" },
   },
   agentImageRef: {
     name: "hostedAgents.agentImageRef",
-    rule: 'update only, Linux only, for organizations with the feature; null or `""` restores the default',
+    rule: 'update only, Linux only; null or `""` restores the default',
     shown: null,
     audited: "values",
     field: {

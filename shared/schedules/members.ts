@@ -27,7 +27,7 @@ export type ShownSchedule = Schedule & { env: Record<string, string>; defaultBra
 /** The members of a schedule. */
 export const scheduleMembers = {
   label: {
-    rule: "at most 255 characters",
+    rule: null,
     create: orNull("Label", 255).optional(),
     change: orNull("Label", 255).optional(),
     shown: z.string().nullable(),
@@ -35,7 +35,7 @@ export const scheduleMembers = {
     field: { label: "Label", placeholder: "Nightly" },
   },
   cronline: {
-    rule: "[five fields and perhaps a time zone](../../shared/schedules/README.md), or `@hourly`, `@daily`, `@midnight`, `@weekly`, `@monthly`, `@yearly`; at least 10 minutes apart",
+    rule: "such as `0 9 * * mon-fri Europe/Berlin`; times at least 10 minutes apart",
     create: cronline,
     change: cronline.optional(),
     shown: z.string(),
@@ -48,7 +48,7 @@ export const scheduleMembers = {
     },
   },
   message: {
-    rule: "of its builds; at most 10,000 characters",
+    rule: null,
     create: orNull("Message", 10_000).optional(),
     change: orNull("Message", 10_000).optional(),
     shown: z.string().nullable(),
@@ -73,7 +73,7 @@ export const scheduleMembers = {
     field: { label: "Branch", hint: "Empty: the pipeline's default branch." },
   },
   env: {
-    rule: "variables of its builds; a change replaces them all",
+    rule: "variables of its builds; a change replaces all",
     create: environment.optional(),
     change: environment.optional(),
     shown: z.record(z.string(), z.string()),
@@ -82,7 +82,7 @@ export const scheduleMembers = {
     field: { label: "Environment variables", name: "environment", kind: "code" },
   },
   enabled: {
-    rule: "`true` if absent",
+    rule: "default true",
     create: isEnabled.nullish().transform((given) => given ?? true),
     change: isEnabled.optional(),
     shown: z.boolean(),

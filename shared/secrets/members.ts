@@ -46,7 +46,7 @@ type Kept =
 /** The members of a secret. */
 export const secretMembers = {
   key: {
-    rule: "at most 255 letters, digits and `_`, the first a letter; never changes. In any case, it is unique in its cluster and does not begin with `BK`, `BUILDKITE`, `SIGNALBOX` or `AGENT_ENV_PREFIX`",
+    rule: "at most 255 letters, digits and `_`, first a letter; never changes. Regardless of case, it is unique in its cluster and does not begin with `BK`, `BUILDKITE`, `SIGNALBOX` or `AGENT_ENV_PREFIX`",
     create: keyText,
     shown: z.string(),
     audited: null,
@@ -58,14 +58,14 @@ export const secretMembers = {
     option: ["<key>", "the secret's key, in any case"],
   },
   value: {
-    rule: "at most 64 KB; PUT to `/value` changes it",
+    rule: "at most 64 KB; PUT to `/value` changes it; never shown",
     create: secretValue,
     shown: null,
     audited: "name",
     field: { label: "Value", hint: "It is stored encrypted, and never shown again.", kind: "code" },
   },
   description: {
-    rule: "at most 2,000 characters",
+    rule: null,
     create: description.optional().transform(blankToNull),
     change: description.transform(blankToNull).optional(),
     shown: z.string().nullable(),
@@ -74,7 +74,7 @@ export const secretMembers = {
     option: ["<text>", "its purpose"],
   },
   policy: {
-    rule: "[YAML](../../shared/secrets/README.md#say-which-jobs-may) of at most 4 KB; null: every job of the cluster may read the secret",
+    rule: "[YAML](../../shared/secrets/README.md#say-which-jobs-may) of at most 4 KB; null: every job of the cluster may read it",
     create: policyText.optional().transform((given) => given ?? null),
     change: policyText.optional(),
     shown: z

@@ -38,7 +38,7 @@ function ofBuild(
     .meta({ description: `Null: ${usual}` });
   return {
     name: `build.${name}`,
-    rule: `at most 1,000 characters; default \`${usual}\``,
+    rule: null,
     create: schema,
     change: schema,
     shown: z.string(),
@@ -56,7 +56,7 @@ function ofSignature<Schema extends z.ZodType>(
     rule,
     description = `Default: ${hmacDefaults[name]}`,
     ...field
-  }: MemberField & { rule: string; description?: string },
+  }: MemberField & { rule: string | null; description?: string },
   option: readonly [value: string, summary: string],
 ) {
   const schema = given.optional().meta({ description });
@@ -86,7 +86,7 @@ export type TriggerColumns = Omit<Trigger, Kept>;
 /** The members of a trigger. Which of them a type allows, `problems.ts` says. */
 export const triggerMembers = {
   type: {
-    rule: "`webhook`, `github`, `gitlab`, `gitea` (Forgejo too), `bitbucket`, `hmac` or the issue tracker's, which is `ISSUE_TRACKER` in lower case (`linear`) and follows that setting. No request changes it",
+    rule: "`webhook`, `github`, `gitlab`, `gitea` (Forgejo too), `bitbucket`, `hmac` or the issue tracker's: `ISSUE_TRACKER` in lower case (`linear`). No request changes it, only that setting",
     create: requiredText("Type", 100).meta({ description: types }),
     change: z
       .string({ error: "Type must be text" })
@@ -101,7 +101,7 @@ export const triggerMembers = {
     ],
   },
   label: {
-    rule: "1 to 255 characters",
+    rule: null,
     create: label,
     change: label.optional(),
     shown: z.string(),
@@ -110,7 +110,7 @@ export const triggerMembers = {
     option: ["<text>", "its name in lists"],
   },
   enabled: {
-    rule: "default true; a disabled trigger refuses deliveries",
+    rule: null,
     create: enabled.default(true),
     change: enabled.optional(),
     default: true,
@@ -126,7 +126,7 @@ export const triggerMembers = {
   ),
   environment: {
     name: "build.environment",
-    rule: "at most 100 names to text, values of 64 KB together; not `SIGNALBOX` or `SIGNALBOX_…`. A trigger shows the names in `environment_variables`, its builds the values too",
+    rule: "at most 100 names to text, values of 64 KB together; not `SIGNALBOX` or `SIGNALBOX_…`. A trigger shows the names in `environment_variables`; its builds also show the values",
     create: environmentMember,
     change: environmentMember,
     shownAs: "build.environment_variables",
@@ -138,7 +138,7 @@ export const triggerMembers = {
   },
   filter: {
     name: "filter.expression",
-    rule: "CEL of at most 256 bytes; null `filter`: every delivery builds. Needs the feature `webhook_filtering`. Without it a filter still applies, and can only be removed",
+    rule: "a [filter](../webhooks/README.md#filters); needs the feature `webhook_filtering`. Without it a filter still applies, and can only be removed",
     create: expression,
     change: expression,
     shown: z.string().meta({ description: "CEL" }),
@@ -159,7 +159,7 @@ export const triggerMembers = {
   },
   secret: {
     name: "verification.secret",
-    rule: "at most 1,000 characters. A trigger shows the last two in `secret_hint`",
+    rule: "a trigger shows its last two characters in `secret_hint`",
     create: secret,
     change: secret.optional().meta(stays),
     shownAs: "verification.secret_hint",
@@ -177,7 +177,7 @@ export const triggerMembers = {
     ),
     {
       label: "Header of the signature",
-      rule: "`hmac` only, as the three below, which shape its [signature](../webhooks/README.md#signatures): default `X-Signature`",
+      rule: "with `algorithm`, `encoding` and `prefix` the form of the [signature](../webhooks/README.md#signatures); for `hmac` only",
     },
     ["<name>", "the header of the signature (X-Signature)"],
   ),
@@ -186,7 +186,7 @@ export const triggerMembers = {
     z.enum(hmacAlgorithms, {
       error: `Verification algorithm must be one of ${hmacAlgorithms.join(", ")}`,
     }),
-    { label: "Algorithm", rule: "`sha256` (default), `sha1` or `sha512`" },
+    { label: "Algorithm", rule: null },
     ["<name>", "sha256, sha1 or sha512 (sha256)"],
   ),
   encoding: ofSignature(
@@ -194,7 +194,7 @@ export const triggerMembers = {
     z.enum(hmacEncodings, {
       error: `Verification encoding must be one of ${hmacEncodings.join(", ")}`,
     }),
-    { label: "Encoding", rule: "`hex` (default) or `base64`" },
+    { label: "Encoding", rule: null },
     ["<name>", "hex or base64 (hex)"],
   ),
   prefix: ofSignature(
@@ -207,7 +207,7 @@ export const triggerMembers = {
       label: "Prefix",
       kind: "code",
       hint: "The text before the encoded HMAC, such as sha256=. It may be empty.",
-      rule: "at most 100 characters before the encoded HMAC; default none",
+      rule: null,
       description: "The text before the encoded HMAC",
     },
     ["<text>", "what comes before the encoded HMAC (nothing)"],

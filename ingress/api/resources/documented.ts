@@ -9,15 +9,17 @@ import { scheduleMembers } from "../../../shared/schedules/members.ts";
 import { secretMembers } from "../../../shared/secrets/members.ts";
 import { triggerMembers } from "../../../shared/triggers/members.ts";
 
-/** Resources whose members have a table in the wire contract, which `npm run settings` writes. */
-export const documentedResources: Record<string, AnyMembers> = {
-  clusters: clusterMembers,
-  tokens: agentTokenMembers,
-  secrets: secretMembers,
-  queues: queueMembers,
-  pipelines: pipelineMembers,
-  schedules: scheduleMembers,
-  triggers: triggerMembers,
-  "repository connections": connectionMembers,
-  "notification services": notificationServiceMembers,
+/** By page of the wire contract: the resources whose members have a table there, which `npm run settings` writes. */
+export const documentedResources: Record<string, Record<string, AnyMembers>> = {
+  "ingress/api/README.md": {
+    clusters: clusterMembers,
+    tokens: agentTokenMembers,
+    secrets: secretMembers,
+    queues: queueMembers,
+    pipelines: pipelineMembers,
+    schedules: scheduleMembers,
+    triggers: triggerMembers,
+  },
+  "ingress/api/provider/README.md": { "repository connections": connectionMembers },
+  "ingress/api/notifications/README.md": { "notification services": notificationServiceMembers },
 };

@@ -1,7 +1,9 @@
 /** The pages of the tree that are guides, by their address below /docs, in the order of the contents. */
 export const guides = {
   steps: { title: "Writing steps", file: "shared/pipelines/STEPS.md" },
+  hosts: { title: "Source hosts", file: "ingress/api/provider/README.md" },
   webhooks: { title: "Webhooks and filters", file: "ingress/webhooks/README.md" },
+  notifications: { title: "Notification services", file: "ingress/api/notifications/README.md" },
   schedules: { title: "Schedules", file: "shared/schedules/README.md" },
   moving: { title: "Moving here", file: "shared/pipelines/MOVING.md" },
   agents: { title: "Agents", file: "scripts/agent/README.md" },
