@@ -17,8 +17,13 @@ export interface ChatBody {
 const maxMessageLength = 3000;
 /** Slack refuses longer ones. */
 const maxBlockLength = 3000;
+/** Discord refuses longer ones. */
+const maxDiscordLength = 2000;
+/** Mattermost before version 5 takes the least of the others. */
+const maxTextLength = 4000;
 /** Only these understand blocks. Others show them as they are, or refuse them. */
 const hostsOfSlack = ["hooks.slack.com", "hooks.slack-gov.com"];
+const hostOfDiscord = /(^|\.)discord(app)?\.com$/;
 
 /**
  * Makes the body for the address of an incoming webhook.
@@ -34,9 +39,13 @@ export function chatBody(
   const above = message === undefined ? [] : [boundedMessage(message)];
   const below = note === undefined ? [] : [`_${escapeChat(note)}_`];
   const { headline, facts } = partsOf(told, hasMarks);
-  const text = [...above, headline, facts, ...below].join("\n");
-  if (!hostsOfSlack.includes(URL.parse(url)?.hostname ?? "")) return { text };
-  const textOf = (part: string) => ({ type: "mrkdwn", text: part.slice(0, maxBlockLength).toWellFormed() });
+  const { hostname = "" } = URL.parse(url) ?? {};
+  const maxLength = hostOfDiscord.test(hostname) ? maxDiscordLength : maxTextLength;
+  const own = [headline, facts, ...below].join("\n");
+  const room = Math.max(1, maxLength - own.length - 1);
+  const text = cutEscaped([...above.map((part) => cutEscaped(part, room)), own].join("\n"), maxLength);
+  if (!hostsOfSlack.includes(hostname)) return { text };
+  const textOf = (part: string) => ({ type: "mrkdwn", text: cutEscaped(part, maxBlockLength) });
   const sections = [...above, headline].map((part) => ({ type: "section", text: textOf(part) }));
   const elements = [facts, ...below].map(textOf);
   return { text, blocks: [...sections, { type: "context", elements }] };
@@ -87,6 +96,20 @@ export function boundedMessage(message: string): string {
     /&lt;(@[UW][A-Z0-9]{1,30}|#C[A-Z0-9]{1,30}|!subteam\^S[A-Z0-9]{1,30})&gt;/g,
     "<$1>",
   );
+}
+
+/** A link or a mention, an escaped character, or a plain one. */
+const unitOfText = /<[^<>]*>|&(?:amp|lt|gt);|./gsu;
+
+/** Cuts an escaped text between its characters. @param maxLength in UTF-16 units: no chat counts more */
+function cutEscaped(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  let cut = "";
+  for (const [unit] of text.matchAll(unitOfText)) {
+    if (cut.length + unit.length >= maxLength) break;
+    cut += unit;
+  }
+  return `${cut}…`;
 }
 
 function escapeMarkup(text: string): string {

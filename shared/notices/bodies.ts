@@ -24,7 +24,7 @@ export function changeEventBody(told: Told, { key, source }: { key: string; sour
   return {
     routing_key: key,
     payload: {
-      summary: summary.slice(0, maxSummaryLength),
+      summary: firstLine(summary, maxSummaryLength),
       timestamp: (finishedAt ?? new Date(0)).toISOString(),
       source,
       custom_details: {

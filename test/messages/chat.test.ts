@@ -39,6 +39,38 @@ describe("the body for a chat", () => {
     }
   });
 
+  it("has a text that its chat takes, which loses the end of the message alone", () => {
+    const bounds = {
+      "https://discord.com/api/webhooks/1/secret/slack": 2000,
+      "https://canary.discord.com/api/webhooks/1/secret/slack": 2000,
+      "https://discord.com.example.com/hooks/secret": 4000,
+      [mattermost]: 4000,
+      [slack]: 4000,
+    };
+    for (const [url, max] of Object.entries(bounds))
+      for (const unit of ["🔥", "&", "a🔥"]) {
+        const message = unit.repeat(3000);
+        const { text } = chatBody(url, told(), { message, note: "No service names #a" });
+        const [above = "", ...own] = text.split("\n");
+        assert.ok(
+          text.length <= max && text.length > max - 20,
+          `${unit}: ${text.length} characters at ${url}`,
+        );
+        assert.match(above, /^(a|🔥|&amp;)+…$/u);
+        assert.equal(own.join("\n"), chatBody(url, told(), { note: "No service names #a" }).text);
+      }
+  });
+
+  it("is cut at its end if its names alone are too long", () => {
+    const long = "&".repeat(300);
+    const names = told({ branch: long, message: long, author: long });
+    const { text } = chatBody("https://discord.com/api/webhooks/1/x/slack", names, {
+      message: long,
+      note: long,
+    });
+    assert.ok(text.length <= 2000 && text.endsWith("&amp;…"), text);
+  });
+
   it("tells of a step", () => {
     const step = {
       name: "Lint",
