@@ -21,7 +21,7 @@ import { hasText } from "../db/schema/builds.ts";
 import type { Tables } from "../db/schema.ts";
 import { beginsWith } from "../outbox/store.ts";
 import type { GivenSettings } from "../sources/settings.ts";
-import { buildStates, type JobState } from "../vocabulary.ts";
+import { buildStates, type JobState, type MessageState } from "../vocabulary.ts";
 
 type BuildRow = Tables["builds"]["$inferSelect"];
 type PipelineRow = Tables["pipelines"]["$inferSelect"];
@@ -64,6 +64,9 @@ const selectStatusBuilds = prepared<{ ids: string[] }, object>((db) => {
 /** More of them say nothing new. */
 const maxNewer = 20;
 
+/** Those of a message that a receiver got, or will get. */
+const sentOrWaiting: MessageState[] = ["sent", "waiting"];
+
 /**
  * Finds a status of a newer build of the pipeline at the same commit, in a context, which a receiver was told or will be.
  * It is found as long as its message is kept.
@@ -96,7 +99,7 @@ export async function findNewerStatus(
         inArray(outbox.buildId, newer),
         eq(outbox.kind, "status"),
         eq(outbox.receiver, receiver),
-        ne(outbox.state, "dropped"),
+        inArray(outbox.state, sentOrWaiting),
         sql`${outbox.target} ->> 'context' = ${context}`,
       ),
     )

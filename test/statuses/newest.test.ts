@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { dayMs, minuteMs } from "../../shared/durations.ts";
 import { describeWorld } from "../helpers/databases.ts";
 import { type Connected, openStatusWorld } from "./world.ts";
 
@@ -105,6 +106,27 @@ describeWorld("the status of several builds of a commit", openStatusWorld, (worl
       await agent.runOne(1);
       await world.send();
       assert.deepEqual(told("main only"), ["pending", "success"]);
+    }));
+
+  it("is left to an older one if the host took none of the newer one for a day", () =>
+    world.onHost("gitea", async ({ host, newPipeline, told }) => {
+      const made = await newPipeline();
+      const agent = await made.newAgent();
+      await made.build();
+      const job = (await agent.offered()) as string;
+      const { token } = await agent.begin(job);
+      await world.send();
+      host.say({ status: 422 });
+      await made.build();
+      await world.send();
+      world.world.clock.advance(dayMs + minuteMs);
+      await world.send();
+      host.say(undefined);
+
+      await agent.finish(job, 1, token);
+      await world.send();
+
+      assert.deepEqual(told(made.context), ["pending", "failure"]);
     }));
 
   it("is each pipeline's own, though several name one context", () =>
