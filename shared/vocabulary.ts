@@ -143,7 +143,9 @@ export type TaskKind =
   /** Of an artifact that a bucket got in parts: compare it with what was announced. */
   | "artifact"
   /** Of an organization: bring the webhooks of its pipelines into line with their providers. */
-  | "providers";
+  | "providers"
+  /** Of a notification service or repository connection that was changed: send its resting messages again. */
+  | "wake";
 export type RetryType = "manual" | "automatic";
 /** Registered: not yet connected. Lost: missed its heartbeats; may come back. */
 export const agentStates = ["registered", "connected", "lost", "disconnected"] as const;

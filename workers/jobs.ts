@@ -14,6 +14,7 @@ import { secondMs } from "../shared/durations.ts";
 import * as contracts from "../shared/jobs/contracts.ts";
 import { type JobContract, type WorkQueue, workQueues } from "../shared/jobs/define.ts";
 import { openOutbox } from "../shared/outbox/outbox.ts";
+import { wakeMessages } from "../shared/outbox/wake.ts";
 import { followProviders, followProvidersOfAll } from "../shared/pipelines/provider/follow.ts";
 import { countStoredBytes } from "../shared/retention/organizations.ts";
 import { recountRecords } from "../shared/retention/records.ts";
@@ -49,6 +50,7 @@ export const taskHandlers: TaskHandlers = {
   bulk_rebuild: rebuildNext,
   artifact: checkArtifact,
   providers: followProviders,
+  wake: wakeMessages,
 };
 
 export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] = workQueues): WorkerJobs {

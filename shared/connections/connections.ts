@@ -5,7 +5,7 @@ import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
 import { auditedColumns, changedColumns, newColumns } from "../members/rows.ts";
-import { wakeReceivers } from "../outbox/store.ts";
+import { wakeReceivers } from "../outbox/wake-store.ts";
 import { notFound, type Problem, validationFailed } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
 import { stored } from "../sharing/bounds.ts";
@@ -100,7 +100,7 @@ export async function updateConnection(
   const { id } = connection;
   const updated = await services.db.transaction(async (tx) => {
     // Receivers before their connection, as those who send lock them.
-    if (token !== undefined) await wakeReceivers(tx, connection.organizationId, receiversOf(id));
+    if (token !== undefined) await wakeReceivers(tx, connection, receiversOf(id));
     const before = await lockConnection(tx, id);
     if (!before) throw notFound("repository connection");
     const problems = await connectionChangeProblems(tx, before, change);

@@ -8,7 +8,7 @@ import { auditedColumns, changedColumns } from "../members/rows.ts";
 import { forgetHearers } from "../news/hearers.ts";
 import { putMessages } from "../outbox/put.ts";
 import { findMessageOfService } from "../outbox/sent-store.ts";
-import { wakeReceivers } from "../outbox/store.ts";
+import { wakeReceivers } from "../outbox/wake-store.ts";
 import { notFound, type Problem, validationFailed } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
 import { stored } from "../sharing/bounds.ts";
@@ -254,7 +254,7 @@ async function announce(tx: Tx, service: NotificationService): Promise<void> {
   const { organizationId, id: serviceId, enabled } = service;
   if (!enabled) return;
   const receiver = receiverOf(service);
-  await wakeReceivers(tx, organizationId, receiver);
+  await wakeReceivers(tx, service, receiver);
   const { events } = service.settings as { events?: string[] };
   if (events?.includes("ping"))
     await putMessages(tx, organizationId, [{ kind: "service", receiver, serviceId, event: "ping" }]);

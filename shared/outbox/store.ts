@@ -3,7 +3,6 @@ import type { AnySQLiteColumn, SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
-import { publishAfterCommit } from "../db/transaction-guard.ts";
 import { searchOfOwners } from "../tasks/owners-store.ts";
 import type { Message } from "./kind.ts";
 
@@ -13,7 +12,7 @@ type ReceiverKey = Pick<Receiver, "organizationId" | "receiver">;
 const rowsOfStatement = 200;
 
 /** The indexes are partial: a parameter would not use them. */
-const isWaiting = ({ outbox }: Tables): SQL => sql`${outbox.state} = 'waiting'`;
+export const isWaiting = ({ outbox }: Tables): SQL => sql`${outbox.state} = 'waiting'`;
 
 /** Makes receivers of new messages due, unless they failed. */
 export async function putReceivers(
@@ -272,25 +271,6 @@ export async function deleteMessagesBefore(tx: Tx, time: Date, limit: number): P
       ),
     );
   return old.length;
-}
-
-/** Makes receivers due whose keys begin so, and their messages. A try of one of them that fails at present counts for nothing. */
-export async function wakeReceivers(tx: Tx, organizationId: string, beginning: string): Promise<void> {
-  const { outbox, outboxReceivers } = tx.tables;
-  const { now } = tx;
-  const ofReceivers = and(
-    eq(outboxReceivers.organizationId, organizationId),
-    beginsWith(outboxReceivers.receiver, beginning),
-  );
-  await tx.update(outboxReceivers).set({ dueAt: now, failures: 0 }).where(ofReceivers);
-  const ofMessages = and(
-    eq(outbox.organizationId, organizationId),
-    beginsWith(outbox.receiver, beginning),
-    isWaiting(tx.tables),
-    gt(outbox.dueAt, now),
-  );
-  await tx.update(outbox).set({ dueAt: now }).where(ofMessages);
-  publishAfterCommit([{ kind: "news", subjectId: organizationId, organizationId }]);
 }
 
 /** Compares without an order of characters, which databases have in several ways. */

@@ -10,7 +10,7 @@ import { searchOfOwners } from "./owners-store.ts";
 export type Task = Tables["tasks"]["$inferSelect"];
 
 /** Kinds that take long, so that workers alone do them. The process that makes one of the others due does it itself. */
-const kindsOfWorkers: TaskKind[] = ["stack", "pause", "bulk_rebuild", "artifact", "providers"];
+const kindsOfWorkers: TaskKind[] = ["stack", "pause", "bulk_rebuild", "artifact", "providers", "wake"];
 /** Workers leave a task that its process does for so long. */
 const ownMs = 3 * secondMs;
 /** No task waits for so long: a wrong clock made it due so late. */
@@ -50,6 +50,17 @@ export async function listTasks(db: Db | Tx, kind: TaskKind, subjectId: string):
     .where(and(eq(tasks.kind, kind), eq(tasks.subjectId, subjectId)))
     .limit(maxAtOnce);
   return found.map(({ id }) => id).sort();
+}
+
+/** Finds the organization of a subject that has tasks. */
+export async function findTaskOwner(db: Db, kind: TaskKind, subjectId: string): Promise<string | undefined> {
+  const { tasks } = db.tables;
+  const [found] = await db
+    .select({ organizationId: tasks.organizationId })
+    .from(tasks)
+    .where(and(eq(tasks.kind, kind), eq(tasks.subjectId, subjectId)))
+    .limit(1);
+  return found?.organizationId;
 }
 
 export async function endTasks(tx: Tx, ids: string[]): Promise<void> {

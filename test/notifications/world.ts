@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { serviceMessages } from "../../shared/notifications/message-kind.ts";
 import { openOutbox } from "../../shared/outbox/outbox.ts";
+import { wakeMessages } from "../../shared/outbox/wake.ts";
 import { openDueEvents } from "../../shared/process/due.ts";
 import { PublicAgent, type Version, versions } from "../agents/public-agent.ts";
 import { agentTokenOf } from "../helpers/agent.ts";
 import { openApi } from "../helpers/api.ts";
-import { openSettling } from "../helpers/builds.ts";
+import { openSettling, runSlices } from "../helpers/builds.ts";
 import type { TestDatabase } from "../helpers/databases.ts";
 import { startReceiver, token } from "./receivers.ts";
 
@@ -41,6 +42,7 @@ export async function openNotifications(database: TestDatabase, settings: Record
       for (const id of made.splice(0)) await api.send("DELETE", `/services/${id}`);
     },
     async sent() {
+      for (const id of made) await runSlices(wakeMessages, api.world.services, id);
       outbox.wake();
       await outbox.idle();
     },

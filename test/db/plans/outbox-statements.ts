@@ -3,6 +3,7 @@ import * as news from "../../../shared/news/store.ts";
 import * as lists from "../../../shared/outbox/list-store.ts";
 import * as sent from "../../../shared/outbox/sent-store.ts";
 import * as outbox from "../../../shared/outbox/store.ts";
+import * as waking from "../../../shared/outbox/wake-store.ts";
 import { findNewerStatus } from "../../../shared/statuses/store.ts";
 import { shared } from "./fill.ts";
 import type { Statement } from "./statements.ts";
@@ -78,6 +79,12 @@ export const outboxStatements: Record<string, Statement> = {
   "the oldest failed messages": on(/outbox_failed/, (tx) => lists.listFailedIds(tx, organizationId, 200)),
   "messages to send again": on(/outbox_pkey|sqlite_autoindex_outbox_1/, (tx) =>
     lists.makeDueIfOpen(tx, organizationId, ids),
+  ),
+  "messages that rest": on(/outbox_(waiting|due)/, (tx) =>
+    waking.listResting(tx, { id: newId(now), organizationId }, { now, after: undefined, limit: 200 }),
+  ),
+  "resting messages to send again": on(/outbox_pkey|sqlite_autoindex_outbox_1/, (tx) =>
+    waking.makeDueIfResting(tx, organizationId, ids),
   ),
   "the oldest message of a kind": {
     run: (tx) => lists.findWaitingMessages(tx, "status", 5000),
