@@ -73,7 +73,7 @@ export function openOutbox(services: Services, kinds: MessageKinds): Outbox {
     const taken = await paced(due.organizationId, (tx) => takeReceiverIfDue(tx, { ...due, now, until }));
     if (!taken) return false;
     const messages = await listDueMessages(db, { ...taken, now, limit: messagesOfTurn });
-    const tries = await sendInOrder(services, kinds, taken, messages);
+    const tries = await sendInOrder(services, { kinds, taken, messages, signal });
     const settled = await paced(due.organizationId, (tx) => settle(tx, kinds, taken, tries));
     for (const { kind, outcome } of settled) metrics.messages.inc({ kind, outcome });
     for (const kind of Object.values(kinds)) await kind.followed?.(services, tries);

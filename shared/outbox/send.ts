@@ -35,36 +35,52 @@ const maxKeptBody = 64 * 1024;
 /** A worker of another version knows the kind. */
 const unknownRestMs = minuteMs;
 
+interface Sending {
+  kinds: MessageKinds;
+  taken: Receiver;
+  messages: Message[];
+  /** Begins no further message. */
+  signal: AbortSignal;
+}
+
 /**
  * Sends messages to a receiver: those of a build one after the other, those of several builds beside each other. It stops
- * once the receiver has to rest.
+ * once the receiver has to rest, or something fails that they need.
+ * @throws the failure, if there was no try
  */
 export async function sendInOrder(
   services: Services,
-  kinds: MessageKinds,
-  { failures }: Receiver,
-  messages: Message[],
+  { kinds, taken: { failures, receiver }, messages, signal }: Sending,
 ): Promise<Try[]> {
   const tries: Try[] = [];
   const startedAt = performance.now();
   const turn = openTurn();
-  let isResting = false;
+  let isOver = false;
   const lines = Map.groupBy(messages, ({ buildId, agentId, id }) => buildId ?? agentId ?? id).values();
   const sendLines = async () => {
     for (const line of lines)
       for (const message of line) {
-        if (isResting || performance.now() - startedAt > startsWithinMs) return;
+        if (isOver || signal.aborted || performance.now() - startedAt > startsWithinMs) return;
         const done = await inMessageTurn(turn, message.organizationId, (own) =>
           attempt(services, kinds, message, own),
         ).catch(undefinedWithoutRoom);
         if (!done) return;
         tries.push(done);
-        isResting ||= done.verdict?.outcome === "receiver_rests";
+        isOver ||= done.verdict?.outcome === "receiver_rests";
       }
   };
   // One that failed is asked by one message first.
   const atOnce = failures > 0 ? 1 : linesAtOnce;
-  await Promise.all(Array.from({ length: atOnce }, sendLines));
+  const stopOthers = (error: unknown) => {
+    isOver = true;
+    throw error;
+  };
+  const ends = await Promise.allSettled(Array.from({ length: atOnce }, () => sendLines().catch(stopOthers)));
+  const failed = ends.find(({ status }) => status === "rejected") as PromiseRejectedResult | undefined;
+  if (!failed) return tries;
+  if (tries.length === 0) throw failed.reason;
+  // Those that were tried are not sent again.
+  services.log.warn({ err: failed.reason, receiver }, "some messages were not sent; they will be");
   return tries;
 }
 

@@ -4,8 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/durations.ts";
 import type { MessageKind } from "../../shared/outbox/kind.ts";
 import { retryMessages } from "../../shared/outbox/operate.ts";
+import { openOutbox } from "../../shared/outbox/outbox.ts";
 import { oldMessages } from "../../shared/outbox/retention.ts";
 import { takeReceiverIfDue } from "../../shared/outbox/store.ts";
+import { Outage } from "../../shared/sharing/gatherer.ts";
 import { describeWorld } from "../helpers/databases.ts";
 import { openOutboxWorld, postingKind } from "./world.ts";
 
@@ -87,6 +89,50 @@ describeWorld("the outbox", openOutboxWorld, (outbox) => {
     await outbox.send(1, { service: sharing });
 
     assert.deepEqual([received.length, reads], [3, 2]);
+  });
+
+  it("begins no further message once it is closed, and stores what became of the others", async () => {
+    const receiver = await outbox.newReceiver();
+    const { url, received } = receiver;
+    await outbox.put(url, numbered(40));
+    const opened = openOutbox(outbox.services, { service: postingKind });
+    let closed: Promise<void> | undefined;
+    receiver.behave(async (response) => {
+      closed ??= opened.close();
+      await sleep(50);
+      response.end();
+    });
+    opened.wake();
+    await opened.idle();
+    await closed;
+    assert.ok(received.length < 10, `${received.length} were begun`);
+
+    await outbox.send();
+    assert.equal(new Set(receiver.events()).size, 40);
+    assert.equal(received.length, 40, "each once");
+  });
+
+  it("keeps what became of a turn's other messages when something fails that one needs", async () => {
+    const { url, events } = await outbox.newReceiver();
+    let failures = 0;
+    const failing: MessageKind = {
+      ...postingKind,
+      async prepare(services, message, turn) {
+        if (message.event === "event 3" && ++failures === 1) throw new Outage("The database is away.");
+        return postingKind.prepare(services, message, turn);
+      },
+    };
+    await outbox.put(url, numbered(8));
+
+    await outbox.send(1, { service: failing });
+    outbox.world.clock.advance(2 * minuteMs);
+    await outbox.send(1, { service: failing });
+
+    assert.deepEqual(
+      events().sort(),
+      numbered(8).map(({ event }) => event),
+    );
+    assert.deepEqual(new Set((await outbox.messages(url)).map(({ state }) => state)), new Set(["sent"]));
   });
 
   it("moves on a waiting message about the same topic, and sends one that was moved on meanwhile once more", async () => {
