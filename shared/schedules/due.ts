@@ -6,6 +6,7 @@
 // | less than an hour ago    | a build of the last such time, unless it has one                 |
 // | earlier                  | no build: `failed_message` says so, if no later time has a build |
 // | of an archived pipeline  | no build                                                         |
+// | that brings an error     | tried again each minute, after the others                        |
 
 import { requireStorage } from "../accounts/storage.ts";
 import type { BuildRequest } from "../builds/making/builds.ts";
@@ -13,6 +14,7 @@ import { createAllBuilds } from "../builds/making/rebuild.ts";
 import type { Tx } from "../db/database.ts";
 import { hourMs, minuteMs } from "../durations.ts";
 import { lockPipelines, type Pipeline } from "../pipelines/store.ts";
+import { openLoopPauses } from "../process/loop-pauses.ts";
 import type { Topic } from "../redis/events.ts";
 import { Refusal } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
@@ -30,6 +32,7 @@ import {
   lockSchedules,
   type Schedule,
   updateSchedule,
+  type WaitingSchedule,
 } from "./store.ts";
 
 export interface DueSchedules {
@@ -60,21 +63,34 @@ export function openDueSchedules(services: Services, isClockRight: () => Promise
       const run = () => db.transaction((tx) => buildIfDue(tx, services, organizationId, these));
       events.publish(await laterWork.take(organizationId, run, signal));
     };
+    const buildAlone = async (one: DueSchedule) => {
+      try {
+        await build([one]);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        log.error(
+          { err: error, scheduleId: one.id },
+          "a scheduled build was not made; it will be tried again",
+        );
+        await db.transaction((tx) => failIfDue(tx, one));
+        events.publish([`pipeline:${one.pipelineId}`]);
+      }
+    };
     try {
       await build(due);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      // One of them is refused, which takes the others' builds back.
-      for (const each of due) await build([each]);
+    } catch {
+      // One of them fails, which takes the others' builds back.
+      for (const each of due) await buildAlone(each);
     }
     return due.length === maxOfLook;
   };
-  let lastLookAt = clock.now();
+  let lastLookAt: Date | undefined;
   const look = async () => {
     const now = clock.now();
-    const isSetBack = now.getTime() < lastLookAt.getTime() - toleranceMs;
-    const isRight = !isSetBack || (await isClockRight());
-    if (isSetBack && isRight) await bringForward(services, signal);
+    // Before the first look, the clock may have been ahead of what it is.
+    const mayBeSetBack = lastLookAt === undefined || now.getTime() < lastLookAt.getTime() - toleranceMs;
+    const isRight = !mayBeSetBack || (await isClockRight());
+    if (mayBeSetBack && isRight) await bringForward(services, signal);
     if (isRight) lastLookAt = now;
     let isMore = false;
     await visitOwners(async ({ organizationId }) => {
@@ -157,24 +173,55 @@ function leftOut(time: Date): string {
   return `Nothing made a build at ${time.toISOString()}, over an hour ago: it was left out`;
 }
 
+const faulty = "An error kept the build from being made. It is tried again each minute, for an hour";
+
+/** Says that no build could be made. The time stays due. */
+async function failIfDue(tx: Tx, { id }: DueSchedule): Promise<void> {
+  const schedule = await lockSchedule(tx, id);
+  if (!schedule?.nextBuildAt || schedule.nextBuildAt > tx.now) return;
+  await updateSchedule(tx, id, { failedAt: tx.now, failedMessage: faulty });
+}
+
 /**
  * Schedules wait for the times that a clock ahead has found. Once it was set back, they wait for the next ones. A time
  * that has a build gets no other.
  */
-async function bringForward({ db, log }: Services, signal: AbortSignal): Promise<void> {
-  log.warn("the clock was set back: schedules find their next times again");
+async function bringForward(services: Services, signal: AbortSignal): Promise<void> {
+  const { db, log } = services;
+  const pause = openLoopPauses();
+  let count = 0;
   for (let after: string | undefined; !signal.aborted; ) {
     const waiting = await listWaiting(db, after, schedulesPerRead);
-    for (const { id } of waiting)
-      await db.transaction(async (tx) => {
-        const schedule = await lockSchedule(tx, id);
-        if (!schedule?.nextBuildAt) return;
-        const next = nextBuildAfter(schedule.cronline, tx.now);
-        if (next && next < schedule.nextBuildAt) await updateSchedule(tx, id, { nextBuildAt: next });
-      });
+    for (const schedule of waiting) {
+      await pause();
+      try {
+        if (await bringOneForward(services, schedule)) count++;
+      } catch (error) {
+        log.error({ err: error, scheduleId: schedule.id }, "a schedule did not find its next time again");
+      }
+    }
     after = waiting[schedulesPerRead - 1]?.id;
-    if (after === undefined) return;
+    if (after === undefined) break;
   }
+  if (count > 0) log.warn({ count }, "the clock was set back: schedules wait for earlier times again");
+}
+
+/** @returns true if the schedule waited for a time after its next one */
+async function bringOneForward({ db, clock }: Services, schedule: WaitingSchedule): Promise<boolean> {
+  if (!earlierTime(schedule, clock.now())) return false;
+  await db.transaction(async (tx) => {
+    const present = await lockSchedule(tx, schedule.id);
+    const nextBuildAt = present && earlierTime(present, tx.now);
+    if (nextBuildAt) await updateSchedule(tx, schedule.id, { nextBuildAt });
+  });
+  return true;
+}
+
+/** The next time, if the schedule waits for a later one. */
+function earlierTime({ cronline, nextBuildAt }: WaitingSchedule, now: Date): Date | undefined {
+  if (nextBuildAt === null) return undefined;
+  const next = nextBuildAfter(cronline, now);
+  return next && next < nextBuildAt ? next : undefined;
 }
 
 function requestOf(schedule: Schedule, { defaultBranch }: Pipeline, time: Date): BuildRequest {

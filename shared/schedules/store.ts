@@ -1,8 +1,10 @@
-import { and, asc, desc, eq, gt, inArray, isNotNull, lt, lte } from "drizzle-orm";
+import { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, or, type SQL } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Reader, Tx } from "../db/database.ts";
 import { capTotal, countUpTo, type ListedRows, type ListPage, listedRows } from "../db/list-page.ts";
 import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
+import { minuteMs } from "../durations.ts";
 import { idBelowAll } from "../ids.ts";
 import { searchOfOwners } from "../tasks/owners-store.ts";
 
@@ -75,31 +77,53 @@ export const findNextOwner = searchOfOwners(
 
 export type DueSchedule = Pick<Schedule, "id" | "pipelineId">;
 
-/** Due schedules of an organization, earliest first. */
+/** Of a schedule that failed while it was due, and is due still. */
+const restMs = minuteMs;
+
+/**
+ * Due schedules of an organization, earliest first. Those that failed while they were due come after the others, once
+ * they have rested: none waits for one that fails each time.
+ */
 export async function listDue(
   db: Db,
   { organizationId, now }: { organizationId: string; now: Date },
   limit: number,
 ): Promise<DueSchedule[]> {
   const { schedules } = db.tables;
-  const { id, pipelineId, nextBuildAt } = schedules;
-  return db
-    .select({ id, pipelineId })
-    .from(schedules)
-    .where(and(eq(schedules.organizationId, organizationId), isNotNull(nextBuildAt), lte(nextBuildAt, now)))
-    .orderBy(asc(nextBuildAt))
-    .limit(limit);
+  const { id, pipelineId, nextBuildAt, failedAt } = schedules;
+  const list = (isMeant: SQL | undefined, first: SQLiteColumn, most: number) =>
+    db
+      .select({ id, pipelineId })
+      .from(schedules)
+      .where(
+        and(
+          eq(schedules.organizationId, organizationId),
+          isNotNull(nextBuildAt),
+          lte(nextBuildAt, now),
+          isMeant,
+        ),
+      )
+      .orderBy(asc(first))
+      .limit(most);
+  const sound = await list(or(isNull(failedAt), lt(failedAt, nextBuildAt)), nextBuildAt, limit);
+  if (sound.length === limit) return sound;
+  // A clock that was ahead may have stored a later time.
+  const hasRested = or(lte(failedAt, new Date(now.getTime() - restMs)), gt(failedAt, now));
+  const failed = await list(and(gte(failedAt, nextBuildAt), hasRested), failedAt, limit - sound.length);
+  return [...sound, ...failed];
 }
+
+export type WaitingSchedule = Pick<Schedule, "id" | "cronline" | "nextBuildAt">;
 
 /** Schedules that wait for a time, after an id. */
 export async function listWaiting(
   db: Db,
   after: string | undefined,
   limit: number,
-): Promise<{ id: string }[]> {
-  const { id, nextBuildAt } = db.tables.schedules;
+): Promise<WaitingSchedule[]> {
+  const { id, cronline, nextBuildAt } = db.tables.schedules;
   return db
-    .select({ id })
+    .select({ id, cronline, nextBuildAt })
     .from(db.tables.schedules)
     .where(and(isNotNull(nextBuildAt), gt(id, after ?? idBelowAll)))
     .orderBy(asc(id))

@@ -102,6 +102,26 @@ describeWorld("schedules while the clock or the database jumps", openSchedules, 
     assert.equal((await made.read()).failed_at, null);
   });
 
+  it("build at their next times if workers start only after a clock that was ahead is right again", async () => {
+    const made = await api.newSchedule({});
+    const start = Number(api.nextHour());
+    for (const at of [start, start + dayMs]) {
+      api.goTo(at);
+      await api.look();
+    }
+    api.goTo(start + minuteMs);
+    await api.look(1, false);
+    assert.ok(Date.parse((await made.read()).next_build_at) > start + dayMs, "the clock is in doubt");
+
+    for (const at of [start + minuteMs, start + hourMs, start + 2 * hourMs]) {
+      api.goTo(at);
+      await api.look(2);
+    }
+
+    const times = (await api.timesOf(made.pipelineId)).map((time) => (Number(time) - start) / hourMs);
+    assert.deepEqual(times, [0, 24, 1, 2]);
+  });
+
   it("build each time once when the clock goes back an hour", async () => {
     const made = await api.newSchedule({ cronline: "*/30 * * * *" });
     const worker = api.openWorker();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { eq } from "drizzle-orm";
 import { removeMember } from "../../shared/accounts/members.ts";
 import type { Db, Tx } from "../../shared/db/database.ts";
 import { minuteMs } from "../../shared/durations.ts";
@@ -63,6 +64,47 @@ describeWorld("schedules against all odds", open, (api) => {
     await api.send("POST", `/pipelines/${made.slug}/unarchive`);
     await api.look();
     assert.deepEqual(await api.timesOf(made.pipelineId), [dueAt], "its schedules rested then");
+  });
+
+  it("go on beside earlier ones of the organization that bring errors, which are tried again", async () => {
+    const { services } = api.world;
+    const { pipelines } = services.db.tables;
+    const putSteps = (id: string, steps: unknown) =>
+      services.db.transaction(async (tx) => {
+        await tx
+          .update(pipelines)
+          .set({ steps: steps as never })
+          .where(eq(pipelines.id, id));
+      });
+    const broken = [];
+    for (let made = 0; made < 5; made++) broken.push(await api.newSchedule({}));
+    const [{ steps } = { steps: [] }] = await services.db
+      .select()
+      .from(pipelines)
+      .where(eq(pipelines.id, broken[0]?.pipelineId ?? ""));
+    const sound = await api.newSchedule({ cronline: "5 * * * *" });
+    for (const { pipelineId } of broken) await putSteps(pipelineId, [null]);
+    const dueAt = Number(api.nextHour());
+    api.goTo(dueAt + 5 * minuteMs);
+
+    await api.look();
+
+    assert.equal((await api.buildsOf(sound.pipelineId)).length, 1);
+    for (const { read } of broken) {
+      const { failed_at, failed_message, next_build_at } = await read();
+      assert.equal(failed_at, new Date(dueAt + 5 * minuteMs).toISOString());
+      assert.match(failed_message, /^An error kept the build from being made/);
+      assert.equal(Date.parse(next_build_at), dueAt);
+    }
+    for (const { pipelineId } of broken) await putSteps(pipelineId, steps);
+    await api.look();
+    assert.deepEqual(await api.timesOf(broken[0]?.pipelineId ?? ""), [], "it rests");
+    api.goTo(dueAt + 6 * minuteMs);
+    await api.look();
+    for (const { pipelineId, read } of broken) {
+      assert.deepEqual(await api.timesOf(pipelineId), [dueAt]);
+      assert.equal((await read()).failed_at, null);
+    }
   });
 
   it("go on when who made them has left", async () => {
