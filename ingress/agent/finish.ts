@@ -7,7 +7,7 @@ import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { hasSessionEnded } from "../auth/agent.ts";
 import { type Operation, operation } from "../operations/operation.ts";
-import { exitStatus, flag, reportedText, unread } from "../operations/reported.ts";
+import { countedStatus, exitStatus, flag, reportedText, unread } from "../operations/reported.ts";
 import { done, tag } from "./answers.ts";
 
 const maxSignalLength = 100;
@@ -42,7 +42,7 @@ export function finishOperations(services: Services, leases: LeaseBatches): Oper
       run: async ({ attempt, readBody }) => {
         const given = await readBody();
         const result = {
-          exitStatus: given.exit_status,
+          exitStatus: countedStatus(services, attempt.lease.jobId, given.exit_status),
           signal: given.signal,
           signalReason: given.signal_reason,
           isLast: given.ignore_agent_in_dispatches,

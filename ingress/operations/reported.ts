@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { excerpt } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { toStorable } from "../../shared/validation.ts";
 
 // Members of reports. Agents report what has happened, and forget a report that is refused for good: so none is refused
@@ -7,11 +9,22 @@ import { toStorable } from "../../shared/validation.ts";
 const lowestStatus = -(2 ** 31);
 const highestStatus = 2 ** 32 - 1;
 
+/** An exit status as it counts. */
+export interface ReportedStatus {
+  exitStatus: number;
+  /** The beginning of the given one, if it is another. */
+  given?: string;
+}
+
 /** A whole number of 32 bits, with or without a sign. One beyond is the nearest; what is no number is -1. */
 export const exitStatus = z
   .unknown()
   .optional()
-  .transform(toExitStatus)
+  .transform((given): ReportedStatus => {
+    const exitStatus = toExitStatus(given);
+    const isOther = given !== undefined && Number(given) !== exitStatus;
+    return isOther ? { exitStatus, given: excerpt(JSON.stringify(given)) } : { exitStatus };
+  })
   .meta({ description: "A whole number, or its text, from -2^31 to 2^32 - 1; others become the nearest" });
 
 function toExitStatus(given: unknown): number {
@@ -20,6 +33,13 @@ function toExitStatus(given: unknown): number {
   if (Number.isNaN(number)) return -1;
   const whole = Math.sign(number) * Math.ceil(Math.abs(number)); // a fraction is not 0, which means success
   return Math.min(Math.max(whole, lowestStatus), highestStatus) + 0; // -0 is 0
+}
+
+/** Logs what came if it counts as another exit status. @returns the one as which it counts */
+export function countedStatus({ log }: Services, jobId: string, reported: ReportedStatus): number {
+  const { exitStatus, given } = reported;
+  if (given !== undefined) log.warn({ jobId, given, exitStatus }, "an odd exit status counts as another");
+  return exitStatus;
 }
 
 /** Text, which is cut, or a number. Null: anything else. */

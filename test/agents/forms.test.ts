@@ -75,6 +75,10 @@ describeWorld("reports of agents in odd forms", withSettings(openApi, settings),
       const state = status === 0 ? "passed" : "failed";
       assert.deepEqual([job.exit_status, job.state], [status, state], JSON.stringify(given));
     }
+    // The log has one line a second of a kind.
+    const [logged = ""] = api.world.logged.filter((line) => line.includes("an odd exit status"));
+    const { given, exitStatus } = JSON.parse(logged);
+    assert.deepEqual([given, exitStatus], ['"4294967296"', 4294967295]);
   });
 
   it("are matched by the rules of their step, * by any status but 0", async () => {

@@ -10,7 +10,7 @@ import * as field from "../../../shared/presenters/fields.ts";
 import { type Problem, type Refusal, unprocessable } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { type Operation, operation } from "../../operations/operation.ts";
-import { exitStatus, reportedText } from "../../operations/reported.ts";
+import { countedStatus, exitStatus, reportedText } from "../../operations/reported.ts";
 import { answer, tag } from "../answers.ts";
 import { refuseReadOnly } from "../read-only.ts";
 
@@ -55,8 +55,8 @@ export function insideJobOperations(services: Services, leases: LeaseBatches): O
       refusals: { 422: ["the job does not run"] },
       run: async ({ attempt, readBody }) => {
         const { exit_status, reason } = await readBody();
-        if (exit_status === 0) return;
-        await promiseFailure(services, leases, attempt, { exitStatus: exit_status, reason });
+        const exitStatus = countedStatus(services, attempt.lease.jobId, exit_status);
+        if (exitStatus !== 0) await promiseFailure(services, leases, attempt, { exitStatus, reason });
       },
     }),
     operation({

@@ -11,7 +11,7 @@ import { unprocessable } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { toStorable } from "../../../shared/validation.ts";
 import { type Operation, operation } from "../../operations/operation.ts";
-import { exitStatus, unread } from "../../operations/reported.ts";
+import { countedStatus, exitStatus, unread } from "../../operations/reported.ts";
 import { answer, done, tag } from "../answers.ts";
 import { badRequest, requireJobOf } from "./checks.ts";
 
@@ -72,7 +72,8 @@ export function stackReportOperations(services: Services): Operation[] {
       run: async ({ registrar, stack, parameter, readBody }) => {
         const job = await requireJobOf(services, registrar, parameter("id"));
         const { exit_status, detail } = await readBody();
-        await finishByStack(services, stack, job, { exitStatus: exit_status, detail });
+        const exitStatus = countedStatus(services, job.id, exit_status);
+        await finishByStack(services, stack, job, { exitStatus, detail });
         return {};
       },
     }),
