@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { BuildFilter } from "../../shared/builds/reading/list-plan-store.ts";
 import { type JobState, jobStates, shownBuildStates } from "../../shared/vocabulary.ts";
 import { pageQuery } from "./json/list.ts";
-import { type QueryReader, readQuery } from "./query-reader.ts";
+import { type QueryReader, readFilterQuery, readQuery } from "./query-reader.ts";
 
 const list = z.array(z.string()).optional();
 const yes = z.boolean().optional();
@@ -44,7 +44,6 @@ export const buildFilterQuery = {
   }),
   ...contentQuery,
 };
-const names = new Set([...Object.keys(pageQuery), ...Object.keys(buildFilterQuery)]);
 
 /** The parts of a build that an answer has. */
 export interface BuildContent {
@@ -65,22 +64,19 @@ export function readBuildContent(event: H3Event): BuildContent {
 export function readBuildFilter(
   event: H3Event,
 ): Omit<BuildFilter, "organizationId" | "pipelineId"> & { content: BuildContent } {
-  return readQuery(event, (query) => {
-    query.refuseOthers(names);
-    return {
-      states: query.states(),
-      branches: query.texts("branch"),
-      commits: query.texts("commit"),
-      pullRequestNumber: query.requestNumber("pull_request"),
-      creatorId: query.id("creator"),
-      createdFrom: query.time("created_from"),
-      createdTo: query.time("created_to"),
-      finishedFrom: query.time("finished_from"),
-      metaData: query.metaData(),
-      includePaused: query.boolean("include_paused") ?? true,
-      content: readContent(query),
-    };
-  });
+  return readFilterQuery(event, pageQuery, (query) => ({
+    states: query.states(),
+    branches: query.texts("branch"),
+    commits: query.texts("commit"),
+    pullRequestNumber: query.requestNumber("pull_request"),
+    creatorId: query.id("creator"),
+    createdFrom: query.time("created_from"),
+    createdTo: query.time("created_to"),
+    finishedFrom: query.time("finished_from"),
+    metaData: query.metaData(),
+    includePaused: query.boolean("include_paused") ?? true,
+    content: readContent(query),
+  }));
 }
 
 function readContent(query: QueryReader): BuildContent {

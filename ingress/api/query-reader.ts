@@ -29,8 +29,6 @@ const otherJobStates = new Set([
   ...["pending", "limiting", "platform_limiting", "platform_limited", "reserved", "accepted"],
 ]);
 const maxMetaData = 10;
-/** Parameters with several values. */
-const lists = new Set(["state", "branch", "commit", "job_states", "meta_data"]);
 
 /** Reads the query. @throws Refusal 422 with all problems */
 export function readQuery<T>({ url }: H3Event, read: (query: QueryReader) => T): T {
@@ -40,20 +38,33 @@ export function readQuery<T>({ url }: H3Event, read: (query: QueryReader) => T):
   return result;
 }
 
+/** Reads a query, any part of which is a filter. @param page the parameters of its pages. @throws Refusal 422 */
+export function readFilterQuery<T>(event: H3Event, page: object, read: (query: QueryReader) => T): T {
+  return readQuery(event, (query) => {
+    const result = read(query);
+    query.refuseUnread(Object.keys(page));
+    return result;
+  });
+}
+
 /** Gathers the problems of all parameters. */
 export class QueryReader {
   readonly problems: Problem[] = [];
   readonly #query: URLSearchParams;
+  /** Parameters as they were given. */
+  readonly #unread: Set<string>;
 
   constructor(query: URLSearchParams) {
     this.#query = query;
+    this.#unread = new Set(query.keys());
   }
 
   /** A filter that is ignored would answer too much: with brackets that of one value, too. */
-  refuseOthers(names: ReadonlySet<string>): void {
-    const isKnown = (key: string) => names.has(key) || (names.has(nameOf(key)) && lists.has(nameOf(key)));
-    const others = [...this.#query.keys()].filter((key) => !isKnown(key));
-    for (const name of new Set(others)) this.#refuse(name, `There is no filter ${excerpt(name)}`);
+  refuseUnread(others: string[]): void {
+    const unknown = [...this.#unread].filter((name) => !others.includes(name));
+    this.problems.unshift(
+      ...unknown.map((field) => ({ field, message: `There is no filter ${excerpt(field)}` })),
+    );
   }
 
   states(): BuildState[] | undefined {
@@ -75,16 +86,16 @@ export class QueryReader {
   }
 
   artifactState(name: string): ArtifactState | undefined {
-    const state = this.#query.get(name) || undefined;
+    const state = this.#value(name);
     const found = artifactStates.find((each) => each === state);
     if (state && !found) this.#refuse(name, `State ${excerpt(state)} is not an artifact state`);
     return found;
   }
 
   text(name: string): string | undefined {
-    const value = this.#query.get(name);
+    const value = this.#value(name);
     if (value && !isStorable(value)) this.#refuse(name, `${name} must be text without NUL`);
-    return value || undefined;
+    return value;
   }
 
   texts(name: "branch" | "commit"): string[] | undefined {
@@ -95,16 +106,16 @@ export class QueryReader {
   }
 
   id(name: string, refusal = "Creator must be the id of a user"): string | undefined {
-    const value = this.#query.get(name);
-    if (!value) return undefined;
+    const value = this.#value(name);
+    if (value === undefined) return undefined;
     const id = lowerCaseId(value);
     if (!isId(id)) this.#refuse(name, refusal);
     return id;
   }
 
   requestNumber(name: string): number | undefined {
-    const value = this.#query.get(name);
-    if (!value) return undefined;
+    const value = this.#value(name);
+    if (value === undefined) return undefined;
     const number = requestNumberOf(value);
     if (number === null) this.#refuse(name, `${name} must be the number of a pull request`);
     return number ?? undefined;
@@ -113,9 +124,11 @@ export class QueryReader {
   metaData(): [key: string, value: string][] | undefined {
     const given = [...this.#query].flatMap(([parameter, value]): [string, string][] => {
       const key = metaDataKey.exec(parameter)?.[1];
-      return key === undefined ? [] : [[key, value]];
+      if (key === undefined) return [];
+      this.#unread.delete(parameter);
+      return [[key, value]];
     });
-    if (this.#query.has("meta_data"))
+    if (this.#unread.delete("meta_data"))
       this.#refuse("meta_data", "Meta-data must be given as meta_data[key]=value");
     if (given.length > maxMetaData)
       this.#refuse("meta_data", `Meta-data can be ${maxMetaData} entries at most`);
@@ -124,16 +137,16 @@ export class QueryReader {
   }
 
   boolean(name: string): boolean | undefined {
-    const value = this.#query.get(name);
-    if (!value) return undefined;
+    const value = this.#value(name);
+    if (value === undefined) return undefined;
     const known = booleans.get(value.toLowerCase());
     if (known === undefined) this.#refuse(name, `${name} must be true or false`);
     return known;
   }
 
   time(name: string): Date | undefined {
-    const value = this.#query.get(name);
-    if (!value) return undefined;
+    const value = this.#value(name);
+    if (value === undefined) return undefined;
     const date = new Date(time.safeParse(value).success ? value : Number.NaN);
     const year = date.getUTCFullYear();
     // Outside these years Postgres and ISO 8601 differ.
@@ -142,17 +155,21 @@ export class QueryReader {
     return date;
   }
 
+  /** An empty one counts as absent. */
+  #value(name: string): string | undefined {
+    this.#unread.delete(name);
+    return this.#query.get(name) || undefined;
+  }
+
   /** Clients write lists as `branch`, `branch[]` or `branch[0]`. */
   #list(name: string): string[] | undefined {
-    const given = [...this.#query].filter(([key, value]) => nameOf(key) === name && value !== "");
-    return given.length > 0 ? given.map(([, value]) => value) : undefined;
+    const given = [...this.#query].filter(([key]) => key.replace(index, "") === name);
+    for (const [key] of given) this.#unread.delete(key);
+    const values = given.flatMap(([, value]) => value || []);
+    return values.length > 0 ? values : undefined;
   }
 
   #refuse(field: string, message: string): void {
     this.problems.push({ field, message });
   }
-}
-
-function nameOf(parameter: string): string {
-  return metaDataKey.test(parameter) ? "meta_data" : parameter.replace(index, "");
 }

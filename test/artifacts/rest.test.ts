@@ -85,6 +85,8 @@ describeWorld("artifacts in REST", openApi, (api) => {
     for (const [query, message] of [
       ["state=gone", "State gone is not an artifact state"],
       ["glob=*", "There is no filter glob"],
+      ["state[]=error", "There is no filter state[]"],
+      ["state[0]=error", "There is no filter state[0]"],
     ])
       assert.deepEqual((await api.send("GET", `${job.at}?${query}`)).body, {
         message: `Validation failed: ${message}`,

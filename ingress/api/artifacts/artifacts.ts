@@ -19,7 +19,7 @@ import { jsonType } from "../../http/respond.ts";
 import { type Call, type Operation, operation } from "../../operations/operation.ts";
 import { atBothAddresses, findBuildOfCall, type JobCall } from "../jobs/address.ts";
 import { linkPages, pageQuery } from "../json/list.ts";
-import { readQuery } from "../query-reader.ts";
+import { readFilterQuery } from "../query-reader.ts";
 import { artifactSchema, presentArtifact } from "./present.ts";
 
 const tag = "Artifacts";
@@ -33,7 +33,6 @@ const listQuery = {
     .optional()
     .meta({ description: "Only this path; * is any run of characters, and \\ the same as /" }),
 };
-const names = new Set(Object.keys(listQuery));
 
 const listed = {
   ...reading,
@@ -74,10 +73,10 @@ export function artifactOperations(services: Services): Operation[] {
   const list = async (call: Call<unknown>) => {
     const { build, jobId, address } = await placeOf(call);
     const page = readPage(call.event);
-    const filter = readQuery(call.event, (given) => {
-      given.refuseOthers(names);
-      return { state: given.artifactState("state"), path: given.text("path") };
-    });
+    const filter = readFilterQuery(call.event, pageQuery, (given) => ({
+      state: given.artifactState("state"),
+      path: given.text("path"),
+    }));
     const found = await listArtifacts(db, { buildId: build.id, jobId, ...filter }, page);
     linkPages(call.event, { page, ...found }, config.baseUrl);
     return found.rows.map((each) => presentArtifact(config, address, each));

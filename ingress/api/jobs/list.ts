@@ -11,7 +11,7 @@ import { type Operation, operation } from "../../operations/operation.ts";
 import { holderOf } from "../holder.ts";
 import { writeTheseJobs } from "../json/builds.ts";
 import { cursorPageSchema, cursorQuery, inCursorPage, presentCursorPage } from "../json/list.ts";
-import { readQuery } from "../query-reader.ts";
+import { readFilterQuery } from "../query-reader.ts";
 import { findBuildOfCall } from "./address.ts";
 
 const query = {
@@ -31,7 +31,6 @@ const query = {
     .optional()
     .meta({ default: true, description: "false leaves out jobs that were retried" }),
 };
-const names = new Set(Object.keys(query));
 
 /** The list of a build's jobs. */
 export function jobListOperations(services: Services): Operation[] {
@@ -65,13 +64,10 @@ export function jobListOperations(services: Services): Operation[] {
 }
 
 function readFilter(event: H3Event): JobPageFilter {
-  return readQuery(event, (given) => {
-    given.refuseOthers(names);
-    return {
-      jobStates: given.jobStates("state"),
-      stepKey: given.text("step_key"),
-      groupKey: given.text("group_key"),
-      hasRetriedJobs: given.boolean("include_retried_jobs") ?? true,
-    };
-  });
+  return readFilterQuery(event, cursorQuery, (given) => ({
+    jobStates: given.jobStates("state"),
+    stepKey: given.text("step_key"),
+    groupKey: given.text("group_key"),
+    hasRetriedJobs: given.boolean("include_retried_jobs") ?? true,
+  }));
 }

@@ -11,7 +11,7 @@ import { api } from "../../../shared/settings/urls.ts";
 import { readCursorPage } from "../../http/cursor-pager.ts";
 import { type Call, type Operation, operation } from "../../operations/operation.ts";
 import { cursorPageSchema, cursorQuery, presentCursorPage } from "../json/list.ts";
-import { readQuery } from "../query-reader.ts";
+import { readFilterQuery } from "../query-reader.ts";
 import { findBuildOfCall } from "./address.ts";
 
 const sourceJob = "filter[source_job_id]";
@@ -19,7 +19,6 @@ const query = {
   ...cursorQuery,
   [sourceJob]: field.id.optional().meta({ description: "Uploads of this job" }),
 };
-const names = new Set(Object.keys(query));
 
 const uploadSchema = z
   .object({
@@ -101,8 +100,7 @@ export function uploadOperations(services: Services): Operation[] {
 }
 
 function readSourceJob(event: H3Event): string | undefined {
-  return readQuery(event, (given) => {
-    given.refuseOthers(names);
-    return given.id(sourceJob, "filter[source_job_id] must be the id of a job");
-  });
+  return readFilterQuery(event, cursorQuery, (given) =>
+    given.id(sourceJob, "filter[source_job_id] must be the id of a job"),
+  );
 }
