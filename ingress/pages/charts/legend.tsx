@@ -21,7 +21,7 @@ export function Legend({
           {inWords(each)}
         </span>
       ))}
-      <span>times in UTC</span>
+      <span>times in UTC, counts up to a minute old</span>
     </figcaption>
   );
 }

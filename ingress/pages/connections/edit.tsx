@@ -7,6 +7,7 @@ import type { Services } from "../../../shared/services/services.ts";
 import { listFailures } from "../../../shared/statuses/store.ts";
 import { confirmPage } from "../resources/confirm-page.tsx";
 import { type Draft, draftOf, fieldNamesOf, parseDraft, readDraft } from "../resources/draft.ts";
+import { OnlyLocal } from "../ui/copy-field.tsx";
 import { LinkButton, PostForm } from "../ui/form.tsx";
 import { adminAction, adminPage, type MemberRequest } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
@@ -58,7 +59,7 @@ export const deleteConnectionPage = confirmPage({
 });
 
 async function show(
-  { outgoing, db }: Services,
+  { outgoing, db, config }: Services,
   request: MemberRequest,
   connection: Connection,
   { draft, problems }: { draft?: Draft; problems?: FormProblems } = {},
@@ -95,6 +96,7 @@ async function show(
             ? "Commits that pipelines build get a status at the host: pending, then success or failure. Each pipeline says so on the page of its provider, and can switch it off."
             : "Commits get no statuses at the host."}
         </p>
+        <OnlyLocal url={config.webhookUrl} />
         <h2>The smallest rights of its token</h2>
         <TokenRights types={[connection.type as ConnectionType]} />
         <p class="actions">

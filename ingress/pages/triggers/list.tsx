@@ -1,3 +1,4 @@
+import { dayMs } from "../../../shared/durations.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
@@ -11,6 +12,7 @@ import { DeliveryState, reasonInWords } from "../deliveries/list.tsx";
 import { State } from "../states/state.tsx";
 import { LinkButton } from "../ui/form.tsx";
 import { memberPage } from "../ui/member-page.ts";
+import { useNow } from "../ui/rendering.ts";
 import { PublicPreview, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { loadTriggers } from "./load.ts";
@@ -109,7 +111,7 @@ function Row({
         )}
       </td>
       <td>
-        <Week series={series} />
+        <Week series={series} lastDelivery={lastDelivery} />
       </td>
       <td>
         <code>…{trigger.tokenHint}</code>
@@ -123,9 +125,12 @@ function isUnverified({ hasSecret }: ListedTrigger, { signatures, isConfigurable
   return signatures.length > 0 && !isConfigurable && !hasSecret;
 }
 
-function Week({ series }: { series: Series[] }) {
+/** Deliveries are counted each minute. */
+function Week({ series, lastDelivery }: { series: Series[]; lastDelivery: Delivery | undefined }) {
   const total = series.reduce((sum, each) => sum + sumOf(each), 0);
-  if (total === 0) return <span class="quiet">none</span>;
+  const weekAgo = useNow().getTime() - 7 * dayMs;
+  const isCounted = lastDelivery === undefined || lastDelivery.receivedAt.getTime() < weekAgo;
+  if (total === 0) return <span class="quiet">{isCounted ? "none" : "not counted yet"}</span>;
   return (
     <>
       {total.toLocaleString("en")} <Sparkline series={series} label="by the hour" />

@@ -53,6 +53,15 @@ describeWorldOn(sqlite, "commit statuses on pages", startQueuePages, (pages) => 
     assert.doesNotMatch(read(await pages.asBob.get(path)), /repository_connections/);
   });
 
+  it("say on the page of the connection that only this machine reaches webhooks at localhost", async () => {
+    const { id } = await connect({ type: "github" });
+    const page = await show(`${at}/repository_connections/${id}`);
+    assert.match(
+      page,
+      /Only programs on this machine reach <code>http:[^<]*<\/code>\. For senders elsewhere/,
+    );
+  });
+
   it("name their context, and what the settings show besides", async () => {
     await connect({ type: "gitea", url: "https://shown.example.com" });
     const { path } = await create("https://shown.example.com/acme/app");

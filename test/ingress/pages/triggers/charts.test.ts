@@ -3,6 +3,7 @@ import { before, beforeEach, it } from "node:test";
 import { hourMs, hourOf } from "../../../../shared/durations.ts";
 import type { FigureName, RefusalCause } from "../../../../shared/vocabulary.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { post } from "../../../helpers/http.ts";
 import { exhibitWeek } from "../looks/figures.ts";
 import { startTriggerPages, triggersPath } from "./trigger-pages.ts";
 
@@ -79,6 +80,15 @@ describeWorldOn(sqlite, "the charts of a trigger", startTriggerPages, (pages) =>
     );
     assert.ok(rows[0]?.includes(hoursAgo(3).toISOString()));
     assert.match(rows[1] ?? "", /The trigger was disabled.*<td class="number">9</s);
+  });
+
+  it("say that counts lag behind deliveries", async () => {
+    const { path } = await pages.acme.trigger({ label: "Fresh" });
+    assert.equal((await post(pages.url + path, "{}")).status, 201);
+    assert.match((await pages.member.get(triggersPath)).text, /just now.*not counted yet/s);
+
+    await counted("deliveries_built", hoursAgo(1), 3);
+    assert.match(await show(), /counts up to a minute old/);
   });
 
   it("are small on the list", async () => {
