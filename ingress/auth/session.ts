@@ -15,6 +15,7 @@ import { issueCsrfToken } from "./csrf.ts";
 
 const sessionCookie = "signalbox";
 const knownCookie = "signalbox-known";
+const organizationCookie = "signalbox-organization";
 
 /** A browser and its user. */
 export interface Visitor {
@@ -25,7 +26,7 @@ export interface Visitor {
   user: User | undefined;
 }
 
-/** By the cookie of a browser: the organization whose page it saw last. */
+/** By the cookie of a session: the organization whose page it saw last, as far as this process knows. */
 const organizations = rememberRecent<string>(10_000);
 
 /** The owner of what a request of a browser costs until its organization is known. */
@@ -34,14 +35,21 @@ export function ownerOfVisitor(services: Services, event: H3Event): string {
   return seen ?? ownerOfNetwork(wideNetworkOf(clientIp(event)));
 }
 
-/** Call it for members only. */
-export function rememberOrganization({ token }: Pick<Visitor, "token">, organizationId: string): void {
+/** For the next visit, which another process may answer, a cookie names the organization. Call it for members only. */
+export function rememberOrganization(
+  services: Services,
+  event: H3Event,
+  { token, organizationId }: { token: string; organizationId: string },
+): void {
   organizations.set(token, organizationId);
+  if (lastOrganizationOf(services, event) === organizationId) return;
+  const days = knownBrowserDays;
+  setCookie(services, event, { name: organizationCookie, value: organizationId, days });
 }
 
-/** Undefined if it saw none since this process began. */
-export function lastOrganizationOf({ token }: Pick<Visitor, "token">): string | undefined {
-  return organizations.get(token);
+/** The id of the organization whose page the browser saw last, as its cookie says. Empty if it saw none. */
+export function lastOrganizationOf(services: Services, event: H3Event): string {
+  return readCookie(services, event, organizationCookie);
 }
 
 /** Sets a cookie if the browser has none. */

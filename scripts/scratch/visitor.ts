@@ -17,8 +17,7 @@ export function visitor(url: string, cookie = ""): Visitor {
   const send = async (path: string, init: RequestInit): Promise<Answer> => {
     const headers = { ...(self.cookie && { cookie: self.cookie }), ...(init.headers as object) };
     const answer = await request(url + path, { redirect: "manual", ...init, headers });
-    const [given] = answer.headers.getSetCookie();
-    if (given) self.cookie = given.split(";")[0] ?? "";
+    self.cookie = withCookies(self.cookie, answer.headers.getSetCookie());
     csrfToken = csrfTokenIn(answer.text) ?? csrfToken;
     return answer;
   };
@@ -42,6 +41,13 @@ export function visitor(url: string, cookie = ""): Visitor {
     },
   };
   return self;
+}
+
+/** As a browser keeps them: one of each name. @param given values of `Set-Cookie` */
+function withCookies(kept: string, given: string[]): string {
+  const pairs = [...kept.split("; "), ...given.map((each) => each.split(";", 1)[0] ?? "")];
+  const byName = new Map(pairs.filter(Boolean).map((pair) => [pair.split("=", 1)[0], pair]));
+  return [...byName.values()].join("; ");
 }
 
 export function csrfTokenIn(html: string): string | undefined {

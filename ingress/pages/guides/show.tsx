@@ -34,7 +34,7 @@ export const guidePage = page(async (services, { event, visitor }) => {
   // Few ask for guides, and the reader of Markdown takes memory.
   const { findGuide, forReader } = await import("./render.ts");
   const guide = findGuide(name);
-  const organization = await findLastOrganization(services, visitor);
+  const organization = await findLastOrganization(services, { event, visitor });
   const leadElsewhere = (example: string) =>
     visitor.user ? patterns.home : signInAndReturnTo(`${guidePath(name)}#${example}`);
   const html = forReader(guide, organization?.slug, leadElsewhere);

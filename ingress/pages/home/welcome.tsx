@@ -9,7 +9,7 @@ import { Fact } from "../ui/tables.tsx";
 /** GET /: leads members to the home of the organization that they saw last. */
 export const welcome = page(async (services, { event, visitor }) => {
   if (!visitor.user) return { title: "Welcome", content: <Welcome config={services.config} /> };
-  const organization = await findLastOrganization(services, visitor);
+  const organization = await findLastOrganization(services, { event, visitor });
   if (organization) return pathTo(patterns.organizationPage, { org: organization.slug }) + event.url.search;
   return {
     title: "Home",

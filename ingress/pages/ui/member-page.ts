@@ -6,12 +6,13 @@ import { notFound, Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { nameOwner } from "../../../shared/sharing/owner.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
-import { lastOrganizationOf, rememberOrganization, type Visitor } from "../../auth/session.ts";
+import { lastOrganizationOf, rememberOrganization } from "../../auth/session.ts";
 import { pathParameter } from "../../http/routing.ts";
 import {
   type ActionMaker,
   type FormOptions,
   type PageMaker,
+  type PageRequest,
   type PageResult,
   type SignedInRequest,
   signedInAction,
@@ -77,11 +78,11 @@ export function findMemberships({ db }: Services, { id }: User) {
 /** The organization whose page the visitor saw last, else the first. Undefined for a user of none, and for a guest. */
 export async function findLastOrganization(
   services: Services,
-  visitor: Visitor,
+  { event, visitor }: PageRequest,
 ): Promise<Organization | undefined> {
   if (!visitor.user) return undefined;
   const memberships = await findMemberships(services, visitor.user);
-  const last = lastOrganizationOf(visitor);
+  const last = lastOrganizationOf(services, event);
   const found = memberships.find(({ organization }) => organization.id === last) ?? memberships[0];
   return found?.organization;
 }
@@ -94,7 +95,8 @@ async function requireMember(services: Services, request: SignedInRequest): Prom
     : await findMembership(services.db, slug, request.user.id);
   if (!membership) throw notFound("organization");
   nameOwner(membership.organization.id);
-  rememberOrganization(request.visitor, membership.organization.id);
+  const { token } = request.visitor;
+  rememberOrganization(services, request.event, { token, organizationId: membership.organization.id });
   const memberships = await findMemberships(services, request.user);
   Object.assign(pageContextOf(request.event), { membership, memberships });
   const actor = { organization: membership.organization, userId: request.user.id };

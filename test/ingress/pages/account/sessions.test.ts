@@ -81,8 +81,8 @@ describeWorld("a session at the pages", withSettings(startPages, { SIGN_IN_FAILU
   it("keeps only a hash of the cookie in the database, and neither cookie nor password in the log", async () => {
     const person = await pages.visitor(pages.ada);
     await person.get("/organizations/acme");
-    const value = person.cookie.split("=")[1] ?? "";
-    assert.match(value, token);
+    const [value = ""] = token.exec(person.cookie) ?? [];
+    assert.notEqual(value, "");
     assert.ok(!JSON.stringify(await sessions()).includes(value));
     const log = pages.logged.join("");
     assert.ok(!log.includes(value) && !log.includes(password));

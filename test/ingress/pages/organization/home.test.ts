@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { eq } from "drizzle-orm";
+import { visitor } from "../../../../scripts/scratch/visitor.ts";
 import { asOperator, createOrganization } from "../../../../shared/accounts/organizations.ts";
 import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
 import { createCluster } from "../../../../shared/clusters/clusters.ts";
@@ -215,6 +216,21 @@ describeWorldOn(sqlite, "home", startQueuePages, (pages) => {
     assert.equal((await ada.get("/")).headers.get("location"), "/organizations/globex");
     await ada.get(at);
     assert.equal((await ada.get("/?notice=saved")).headers.get("location"), `${at}?notice=saved`);
+  });
+
+  it("leads there by a cookie, so that each process and the next session can", async () => {
+    const path = "/organizations/globex";
+    const [cookie = ""] = (await (await pages.visitor(pages.ada)).get(path)).headers.getSetCookie();
+    const [pair = ""] = cookie.split(";", 1);
+    assert.equal(pair, `signalbox-organization=${pages.globex.id}`);
+    assert.match(cookie, /; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax$/);
+
+    const later = visitor(pages.url, `${await pages.cookieOf(pages.ada)}; ${pair}`);
+    assert.equal((await later.get("/")).headers.get("location"), path);
+    assert.deepEqual((await later.get(path)).headers.getSetCookie(), [], "it has the cookie");
+
+    const stranger = visitor(pages.url, `${await pages.cookieOf(pages.bob)}; ${pair}`);
+    assert.equal((await stranger.get("/")).headers.get("location"), at, "Bob is no member of it");
   });
 
   it("shows nothing of organizations that the visitor does not belong to", async () => {

@@ -164,7 +164,7 @@ describeWorldOn(sqlite, "a form", startPages, (pages) => {
       for (const [path] of everyForm().filter(([each]) => each !== "/sign-out")) {
         const answer = await pages.asAda.post(path, fields(text));
         assert.ok(answer.status < 500, `${path}: ${answer.status}`);
-        assert.equal(answer.headers.getSetCookie().length, 0);
+        assert.ok(!answer.headers.getSetCookie().some((cookie) => cookie.startsWith("a=")));
       }
     }
   });
