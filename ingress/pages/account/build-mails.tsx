@@ -64,7 +64,7 @@ function show(
             value={chosen}
             options={buildMails.map((each) => [each, words[each]] as const)}
             problems={problems}
-            hint={`They go to ${user.email}. A build is yours if you made it, or if its author has this address.`}
+            hint={`They go to ${user.email}. A build is yours if you made it, or if its author has this address and it is of no fork.`}
           />
         </PostForm>
       </>

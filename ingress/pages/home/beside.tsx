@@ -2,6 +2,7 @@ import { listAuditPart } from "../../../shared/accounts/audit-store.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
 import { listBuildsForRows, type RecentBuild } from "../../../shared/builds/reading/branch-builds-store.ts";
 import { listBuildsInBrief } from "../../../shared/builds/reading/list.ts";
+import { isOfFork } from "../../../shared/builds/rows/facts.ts";
 import type { QueueWork } from "../../../shared/dispatch/figures-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
@@ -21,6 +22,7 @@ export type Mine = Awaited<ReturnType<typeof loadMine>>;
 
 /**
  * The last builds that a member made or unblocked, and those among the last of all whose commit is theirs.
+ * The commits of a fork name whom they like.
  * @param recent the last builds of the organization
  */
 export async function loadMine({ db }: Services, organizationId: string, user: User, recent: RecentBuild[]) {
@@ -28,7 +30,8 @@ export async function loadMine({ db }: Services, organizationId: string, user: U
   const made = await listBuildsInBrief(db, filter, { limit: maxMine, offset: 0 });
   const acts = { organizationId, actorId: user.id, action: "unblocked a step of" };
   const { entries } = await listAuditPart(db, acts, { olderThan: undefined, size: maxOwnActs });
-  const pushed = recent.filter(({ author }) => author?.email?.toLowerCase() === user.email.toLowerCase());
+  const email = user.email.toLowerCase();
+  const pushed = recent.filter((build) => !isOfFork(build) && build.author?.email?.toLowerCase() === email);
   const ids = [...made.rows, ...pushed].map(({ id }) => id);
   const unblocked = entries.slice(0, maxMine).map(({ event }) => event.subjectId);
   // Ids rise with time.

@@ -4,6 +4,7 @@ import { listWorkOfOrganization } from "../../../shared/dispatch/figures-store.t
 import type { Topic } from "../../../shared/redis/events.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import type { Config } from "../../../shared/settings/config.ts";
+import { listTriggersInBrief } from "../../../shared/triggers/store.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { loadMine, MyBuilds, QueueLines } from "./beside.tsx";
 import { Checklist } from "./checklist.tsx";
@@ -45,16 +46,21 @@ async function loadHome(services: Services, { organization, event, user }: Membe
   const work = queues.slice(0, maxQueues);
   const recent = await listRecentBuilds(db, id, maxRecentBuilds);
   const recentIds = [...new Set(recent.map(({ pipelineId }) => pipelineId))];
-  const steps = await findFirstSteps(db, id);
+  const found = await findFirstSteps(db, id);
+  const steps = found?.passed ? undefined : found;
+  const pipelines = await loadPipelines(services, organization, { name, recentIds });
+  const [first] = pipelines.rows;
+  const [trigger] = steps && first ? await listTriggersInBrief(db, first.pipeline.id, 1) : [];
   return {
     name,
     work,
     hasMoreQueues: queues.length > maxQueues,
     numbers: await loadNumbers(services, organization),
     needs: await loadNeeds(services, organization, work),
-    pipelines: await loadPipelines(services, organization, { name, recentIds }),
+    pipelines,
     mine: await loadMine(services, id, user, recent),
-    steps: steps?.passed ? undefined : steps,
+    steps,
+    triggerId: trigger?.id,
   };
 }
 
@@ -85,7 +91,7 @@ function topicsOfNeed(need: Need): Topic[] {
 }
 
 function HomeOf({
-  home: { numbers, needs, pipelines, mine, work, hasMoreQueues, name, steps },
+  home: { numbers, needs, pipelines, mine, work, hasMoreQueues, name, steps, triggerId },
   request,
   config,
 }: {
@@ -100,7 +106,16 @@ function HomeOf({
       <h1 class="hidden">{owner}</h1>
       <NumberLine numbers={numbers} paused={needs.paused} refused={needs.refused} org={org} />
       <Needs needs={needs.list} request={request} />
-      {steps && <Checklist steps={steps} org={org} slug={slug} first={work[0]} config={config} />}
+      {steps && (
+        <Checklist
+          steps={steps}
+          org={org}
+          slug={slug}
+          triggerId={triggerId}
+          first={work[0]}
+          config={config}
+        />
+      )}
       <div class="home" data-blocks="home">
         {(slug !== undefined || name !== "") && <Pipelines {...pipelines} name={name} org={org} />}
         <div data-blocks="beside">

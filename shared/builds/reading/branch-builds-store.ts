@@ -71,9 +71,9 @@ export type RecentBuild = Awaited<ReturnType<typeof listRecentBuilds>>[number];
 /** The last builds of an organization, newest first, with who made them. */
 export async function listRecentBuilds(db: Db, organizationId: string, limit: number) {
   const { builds } = db.tables;
-  const { id, pipelineId, author } = builds;
+  const { id, pipelineId, author, options } = builds;
   return db
-    .select({ id, pipelineId, author })
+    .select({ id, pipelineId, author, options })
     .from(builds)
     .where(eq(builds.organizationId, organizationId))
     .orderBy(desc(id))

@@ -167,13 +167,13 @@ describeWorldOn(sqlite, "home", startQueuePages, (pages) => {
       source: "ui",
     });
     const { builds } = pages.services.db.tables;
-    await pages.services.db.transaction((tx) =>
-      tx
-        .update(builds)
-        .set({ author: { email: "ADA@acme.example.com" } })
-        .where(eq(builds.number, 2)),
-    );
+    const push = (set: Partial<typeof builds.$inferInsert>) =>
+      pages.services.db.transaction((tx) => tx.update(builds).set(set).where(eq(builds.number, 2)));
+    const author = { email: "ADA@acme.example.com" };
+    await push({ author });
     assert.deepEqual(await mine(), [`Web #${build.number}`, "Web #2"]);
+    await push({ author, options: { is_fork: true } });
+    assert.deepEqual(await mine(), [`Web #${build.number}`], "a fork says whom it likes");
   });
 
   it("says of each queue how many agents are busy, and how many jobs wait", async () => {
@@ -190,6 +190,14 @@ describeWorldOn(sqlite, "home", startQueuePages, (pages) => {
       return words(html).match(/First steps: (\d) of 6 done/)?.[1];
     };
     assert.equal(await steps(), "0");
+    const copied = async () => {
+      const html = await read(person, "/organizations/fresh");
+      const commands = html.matchAll(/data-text="([^"]*)"/g);
+      return [...commands].map(([, command = ""]) => command);
+    };
+    const isTold = async () => words(await read(person, "/organizations/fresh"));
+    assert.match((await copied())[3] ?? "", / trigger send TRIGGER --file -$/);
+    assert.match(await isTold(), /Replace TRIGGER by the id that the command before it prints/);
     const operator = await asOperator(services.db, organization);
     const cluster = await createCluster(services, operator, { name: "Primary" });
     await createQueue(services, operator, cluster, { key: "default", isDefault: true });
@@ -199,8 +207,18 @@ describeWorldOn(sqlite, "home", startQueuePages, (pages) => {
       steps: [{ command: "make" }],
     });
     assert.equal(await steps(), "1");
-    const { token } = await createTrigger(services, operator, pipeline, { type: "webhook", label: "Hook" });
+    const { token, trigger } = await createTrigger(services, operator, pipeline, {
+      type: "webhook",
+      label: "Hook",
+    });
     assert.equal(await steps(), "2");
+    assert.match((await copied())[3] ?? "", new RegExp(` trigger send ${trigger.id} --file -$`));
+    assert.doesNotMatch(await isTold(), /Replace TRIGGER/);
+    assert.match(
+      await isTold(),
+      /Replace TOKEN by a registration token \. .* Replace TOKEN by an API access token/,
+    );
+    assert.ok((await copied()).every((command) => !command.includes("…")));
     const build = await buildWebhook(pages, `/deliver/${token}`);
     assert.equal(await steps(), "3");
     const { builds } = services.db.tables;
