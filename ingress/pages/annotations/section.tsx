@@ -4,6 +4,7 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import { excerpt } from "../../../shared/refusal.ts";
 import type { AnnotationStyle } from "../../../shared/vocabulary.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { lowerHeadings } from "./headings.ts";
 import type { ShownAnnotations } from "./load.ts";
 
 const styleWords: Record<AnnotationStyle, string> = {
@@ -73,7 +74,7 @@ function FoldedAnnotation({
             <input type="checkbox" id={`whole-${id}`} autocomplete="off" /> Show all of it
           </label>
         )}
-        <div class={isLong ? "body long" : "body"} dangerouslySetInnerHTML={{ __html: html }} />
+        <Body html={html} class={isLong ? "body long" : "body"} />
       </details>
     </article>
   );
@@ -87,9 +88,13 @@ export function AnnotationBlock({ annotation, html }: { annotation: Annotation; 
       <p class="quiet">
         {style && <strong>{styleWords[style]}</strong>} {context}
       </p>
-      <div class="body" dangerouslySetInnerHTML={{ __html: html }} />
+      <Body html={html} class="body" />
     </article>
   );
+}
+
+function Body({ html, class: className }: { html: string; class: string }) {
+  return <div class={className} dangerouslySetInnerHTML={{ __html: lowerHeadings(html) }} />;
 }
 
 function Others({ annotations, request }: { annotations: Annotation[]; request: MemberRequest }) {

@@ -34,7 +34,7 @@ export const annotationPage = memberPage(async (services, request) => {
             Text
           </a>
         </div>
-        {/* Authors begin with the headings that stand below this one on the page of the build. */}
+        {/* The headings of authors stand below one of this level on the page of the build, too. */}
         <h2 class="hidden">Annotation</h2>
         <AnnotationBlock annotation={annotation} html={html} />
       </>

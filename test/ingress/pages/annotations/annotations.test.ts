@@ -53,6 +53,21 @@ describeWorldOn(sqlite, "the annotations of a page", withSettings(startQueuePage
     assert.doesNotMatch(text, /<strong>Info<\/strong> default/);
   });
 
+  it("have their headings below those of the page, whichever levels their author uses", async () => {
+    const { annotate, build, slug } = await makeJob(pages);
+    const id = await annotate({ body: "# One\n## Two\n###### Six\n`<h1>`", context: "a", priority: 9 });
+    await annotate({ body: '## Two\n<h4 class="bold">Four</h4>', context: "b" });
+    const levels = (html = "") => [...html.matchAll(/<h(\d)[ >]/g)].map(([, level]) => level).join();
+
+    const { text } = await pages.asBob.get(build);
+
+    assert.deepEqual(bodiesOf(text).map(levels), ["3,4,6", "3,5"]);
+    assert.match(text, /<h3>One<\/h3>.*<code>&lt;h1&gt;<\/code>.*<h5 class="bold">Four<\/h5>/s);
+    assert.equal(text.match(/<h1[ >]/g)?.length, 1);
+    const path = `/organizations/acme/pipelines/${slug}/builds/1/annotations/${id}`;
+    assert.deepEqual(bodiesOf((await pages.asBob.get(path)).text).map(levels), ["3,4,6"]);
+  });
+
   it("have pages of their own if they are large, or if there are too many", async () => {
     const { annotate, build, slug } = await makeJob(pages);
     const large = await annotate({ body: "x".repeat(64 * 1024 + 1), context: "<large>" });
