@@ -34,6 +34,7 @@ export function Pause({
   );
 }
 
+/** One line until somebody opens it: people come to see the jobs. @param note of a pause that was refused */
 export function PauseForm({
   request,
   queue,
@@ -44,8 +45,8 @@ export function PauseForm({
   note: string | undefined;
 }) {
   return (
-    <section class="card" aria-labelledby="pause">
-      <h2 id="pause">Pause this queue</h2>
+    <details id="pause" class="fold" open={note !== undefined}>
+      <summary>Pause this queue</summary>
       <PostForm path={queuePath(request, queue, patterns.pauseQueuePage)} button="Pause">
         <TextArea
           label="Note"
@@ -55,7 +56,7 @@ export function PauseForm({
           hint="Optional. Shown here and on builds that wait. Jobs that run go on."
         />
       </PostForm>
-    </section>
+    </details>
   );
 }
 

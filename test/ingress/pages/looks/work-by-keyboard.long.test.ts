@@ -95,6 +95,8 @@ describeInBrowser("a day's work by keyboard alone and without JavaScript", start
 
   it("an admin pauses a queue with a note, and resumes it", async () => {
     await page.goto(pages.paths.queue);
+    await tabTo(page, "Pause this queue");
+    await page.keyboard.press("Enter"); // unfolds
     await typeInto(page, /^Note/, "New disks until noon");
     await enter(page, "Pause");
     assert.match(await mainText(page), /New disks until noon/);

@@ -88,6 +88,10 @@ describeInBrowser("an admin of an organization", startQueuePages, (pages) => {
   it("pauses a queue with a note, sees the waiting builds, and resumes it", async () => {
     await buildWebhook(pages, (await pages.acme.trigger({ buildMessage: "Held back" })).path);
     await page.goto(pages.paths.queue);
+    const { y: jobs = 0 } =
+      (await page.getByRole("heading", { name: "Jobs", exact: true }).boundingBox()) ?? {};
+    assert.ok(jobs > 0 && jobs < 400, `jobs are in sight: ${jobs} pixels`);
+    await page.getByText("Pause this queue").click();
     await page.getByLabel("Note").fill("Line one\nline two");
     await submit("Pause");
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Page } from "playwright-core";
 import { cancelBuild } from "../../../../shared/builds/progress/cancel.ts";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
 import { findQueue } from "../../../../shared/queues/store.ts";
@@ -31,6 +32,10 @@ describeInBrowser("a page that is open", startQueuePages, (pages) => {
     return (await findQueue(pages.services.db, cluster.id, queue.id)) ?? assert.fail("no queue");
   };
   const pause = async (note: string) => pauseDispatch(pages.services, pages.actor, await queue(), note);
+  const openNote = async (page: Page) => {
+    await page.getByText("Pause this queue").click();
+    return page.getByLabel("Note");
+  };
   const resume = async () => resumeDispatch(pages.services, pages.actor, await queue());
 
   it("shows a pause with its note, and a resume, without a reload", async () => {
@@ -41,7 +46,7 @@ describeInBrowser("a page that is open", startQueuePages, (pages) => {
     for (const page of [...others, cluster])
       await page.evaluate(() => Object.assign(globalThis, { same: 1 }));
 
-    await hers.getByLabel("Note").fill("New disks");
+    await (await openNote(hers)).fill("New disks");
     await press(hers, "Pause");
 
     for (const page of others) await page.getByText("New disks").waitFor();
@@ -58,7 +63,7 @@ describeInBrowser("a page that is open", startQueuePages, (pages) => {
 
   it("keeps typed text, and updates the rest", async () => {
     const page = await window(pages.paths.queue);
-    const note = page.getByLabel("Note");
+    const note = await openNote(page);
     await note.pressSequentially("Half a sen");
     const waiting = page.locator("dt:text('Jobs waiting') + dd");
     assert.equal(await waiting.innerText(), "1");
@@ -90,7 +95,7 @@ describeInBrowser("a page that is open", startQueuePages, (pages) => {
 
   it("removes an outdated form once nobody types in it", onlyInFullRun, async () => {
     const page = await window(pages.paths.queue);
-    const note = page.getByLabel("Note");
+    const note = await openNote(page);
     await note.fill("Second thoughts");
     await pause("First");
     await page.getByText("First").waitFor();
@@ -187,7 +192,7 @@ describeInBrowser("a page that is open", startQueuePages, (pages) => {
 
   it("shows changes after a reload without JavaScript", onlyInFullRun, async () => {
     const page = await window(pages.paths.queue, { javaScriptEnabled: false });
-    await page.getByLabel("Note").fill("By hand");
+    await (await openNote(page)).fill("By hand");
     await press(page, "Pause");
     assert.ok(await page.getByText("By hand").isVisible());
     const other = await window(pages.paths.build(1), { javaScriptEnabled: false }, pages.bob);
