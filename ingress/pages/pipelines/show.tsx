@@ -12,7 +12,7 @@ import { AuditList } from "../ui/audit-list.tsx";
 import { LinkButton, PostButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
-import { CodeList, Fact, PublicPreview } from "../ui/tables.tsx";
+import { CodeList, Fact } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { LastBuilds } from "./last-builds.tsx";
 import { addBuild, NewBuild, type RefusedBuild } from "./new-build.tsx";
@@ -60,7 +60,6 @@ async function showPipeline(
         <div class="heading">
           <h1>{titleOf(pipeline)}</h1>
           <div class="actions">
-            <PublicPreview />
             {pipeline.repository !== null && (
               <LinkButton kind="secondary" href={pathTo(patterns.providerPage, parameters)} text="Provider" />
             )}

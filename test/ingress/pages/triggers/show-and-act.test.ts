@@ -13,10 +13,9 @@ describeWorld("the pages of triggers", startTriggerPages, (pages) => {
   describe("the list", () => {
     it("explains triggers when empty, and is linked from the pipeline", async () => {
       const path = await pages.ofOwn("empty");
-      assert.match(
-        (await pages.member.get("/organizations/acme/pipelines/empty")).text,
-        new RegExp(`href="${path}"`),
-      );
+      const pipeline = await pages.member.get("/organizations/acme/pipelines/empty");
+      assert.match(pipeline.text, new RegExp(`href="${path}"`));
+      assert.doesNotMatch(pipeline.text, /Public preview/, "triggers are, and their pages say so");
       const { text, status } = await pages.member.get(path);
       assert.equal(status, 200);
       assert.match(text, /No trigger yet\. A trigger is a URL/);
