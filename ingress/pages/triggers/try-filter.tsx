@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
@@ -85,6 +86,7 @@ function readHeaders(lines: string): {
 
 function show({ organization, event }: MemberRequest, draft: Draft, tried: Tried): PageContent {
   const { problems, outcome, status = problems ? 422 : 200 } = tried;
+  const given = { draft, problems };
   const parameters = { org: organization.slug };
   const pipelines = pathTo(patterns.pipelinesPage, parameters);
   addCrumbs(event, { text: "Pipelines", path: pipelines, isList: true });
@@ -105,13 +107,11 @@ function show({ organization, event }: MemberRequest, draft: Draft, tried: Tried
         )}
         <PostForm path={pathTo(patterns.tryFilterPage, parameters)} problems={problems} button="Try">
           {outcome && <Outcome outcome={outcome} isShown={() => true} />}
-          <TextArea
+          <Code
             label="Expression"
             name="expression"
-            value={draft.expression}
-            problems={problems}
             maxLength={maxExpressionBytes}
-            {...codeField}
+            {...given}
             hint={
               <>
                 <abbr title="Common Expression Language">CEL</abbr>, {maxExpressionBytes} bytes at most.{" "}
@@ -119,26 +119,31 @@ function show({ organization, event }: MemberRequest, draft: Draft, tried: Tried
               </>
             }
           />
-          <TextArea
+          <Code
             label="Headers"
             name="headers"
-            value={draft.headers}
-            problems={problems}
             rows={2}
-            {...codeField}
+            {...given}
             hint="A name, a colon and a value on each line."
           />
-          <TextArea
-            label="Payload"
-            name="payload"
-            value={draft.payload}
-            problems={problems}
-            rows={14}
-            {...codeField}
-            hint="Any JSON."
-          />
+          <Code label="Payload" name="payload" rows={14} {...given} hint="Any JSON." />
         </PostForm>
       </>
     ),
   });
+}
+
+function Code({
+  draft,
+  ...field
+}: {
+  label: string;
+  name: keyof Draft;
+  draft: Draft;
+  problems: FormProblems | undefined;
+  hint: ComponentChildren;
+  rows?: number;
+  maxLength?: number;
+}) {
+  return <TextArea {...codeField} {...field} value={draft[field.name]} />;
 }
