@@ -14,7 +14,7 @@ interface Refused {
 }
 
 /** Denying is as easy as authorizing. */
-export function reviewForm(visitor: Visitor, review: Review, _now: Date, refused?: Refused): PageContent {
+export function reviewForm(visitor: Visitor, review: Review, refused?: Refused): PageContent {
   const { application, code, choices, userCode } = review;
   const chosen = refused?.organizationId || preselect(review);
   const canAuthorize = choices.some(({ granted }) => granted.length > 0);

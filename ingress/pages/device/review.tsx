@@ -22,7 +22,7 @@ export const reviewDevicePage = signedInPage(async (services, request) => {
   const entered = await loadEnteredRequest(services, request);
   if (!entered) return notValidPage();
   if (entered.device.state !== "pending") return alreadyHandled(entered.device);
-  return reviewForm(request.visitor, await loadReview(services, entered), services.clock.now());
+  return reviewForm(request.visitor, await loadReview(services, entered));
 });
 
 /** POST …/:code/review {decision, organization, mine?} */
@@ -60,8 +60,7 @@ async function authorize(
   const review = await loadReview(services, entered);
   const { code, choices } = review;
   const organizationId = form.get("organization") ?? "";
-  const refuse = (problem: string) =>
-    reviewForm(visitor, review, services.clock.now(), { organizationId, problem });
+  const refuse = (problem: string) => reviewForm(visitor, review, { organizationId, problem });
 
   if (!choices.some(({ organization }) => organization.id === organizationId))
     return refuse("Choose the organization that the device may act in.");
