@@ -36,7 +36,7 @@ export function Stacks({ stacks: { rows, next, queues, reserved } }: { stacks: L
   return (
     <section aria-labelledby="stacks">
       <h2 id="stacks">Stacks</h2>
-      <Table caption="Stacks" columns={["Stack", "State", "Queue", "Reserved jobs", "Last seen"]}>
+      <Table caption="Stacks" columns={["Stack", "State", "Queue", "Reserved jobs", "Last seen"]} isList>
         {rows.map(({ id, key, type, lostAt, queueId, metadata, seenAt }) => (
           <tr key={id}>
             <th scope="row" class="described">
@@ -53,11 +53,11 @@ export function Stacks({ stacks: { rows, next, queues, reserved } }: { stacks: L
             <td>
               <State state={lostAt ? "lost" : "connected"} kind={lostAt ? "lost" : "active"} />
             </td>
-            <td>
+            <td data-label="Queue">
               <span class="long">{queues.get(queueId)?.key}</span>
             </td>
-            <td>{inWords(reserved.get(id) ?? 0)}</td>
-            <td>
+            <td data-label="Reserved jobs">{inWords(reserved.get(id) ?? 0)}</td>
+            <td data-label="Last seen">
               <Time at={seenAt} />
             </td>
           </tr>

@@ -27,28 +27,30 @@ export function Agents({
   const org = request.organization.slug;
   const columns = ["Agent", "State", ...(hasQueues ? ["Queue"] : []), "Runs", "Last seen", "Actions"];
   return (
-    <Table caption="Agents" columns={columns}>
+    <Table caption="Agents" columns={columns} isList>
       {rows.map((agent) => (
         <tr key={agent.id}>
           <th scope="row" class="described">
             <a href={agentPath(org, agent)}>{agent.name}</a>
-            <span class="quiet">
+            <span class="quiet only-on-desk">
               {agent.version} on {agent.hostname}
             </span>
-            <Tags agent={agent} max={maxListedTags} />
+            <span class="only-on-desk">
+              <Tags agent={agent} max={maxListedTags} />
+            </span>
           </th>
           <td>
             <AgentStates agent={agent} />
           </td>
           {hasQueues && (
-            <td>
+            <td data-label="Queue">
               <span class="long">{queues.get(agent.queueId)?.key}</span>
             </td>
           )}
-          <td>
+          <td data-label="Runs">
             <JobOfAgent agent={agent} jobs={jobs} org={org} />
           </td>
-          <td>
+          <td data-label="Last seen">
             <Time at={agent.seenAt} />
           </td>
           <td>

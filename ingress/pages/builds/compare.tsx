@@ -135,7 +135,7 @@ function Pairs({
   const numbers = [present.number, earlier.number];
   const columns = ["Job", ...numbers.map((number) => `#${number}`), "Time"];
   return (
-    <Table caption="Jobs that differ" columns={columns}>
+    <Table caption="Jobs that differ" columns={columns} isList>
       {pairs.map((pair, index) => (
         <tr key={index}>
           <th scope="row">
@@ -145,8 +145,12 @@ function Pairs({
               pair.title
             )}
           </th>
-          <td>{pair.present ? <State state={pair.present.state} /> : "no such job"}</td>
-          <td>{pair.earlier ? <State state={pair.earlier.state} /> : "no such job"}</td>
+          <td data-label={columns[1]}>
+            {pair.present ? <State state={pair.present.state} /> : "no such job"}
+          </td>
+          <td data-label={columns[2]}>
+            {pair.earlier ? <State state={pair.earlier.state} /> : "no such job"}
+          </td>
           <td class="duration">{timesInWords(pair)}</td>
         </tr>
       ))}

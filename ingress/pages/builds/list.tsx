@@ -59,7 +59,7 @@ export function BuildList({
               </>
             )}
             <Time at={build.createdAt} />
-            {creator !== undefined && ` by ${creator}`}
+            {creator !== undefined && <span class="creator"> by {creator}</span>}
           </span>
         </li>
       ))}

@@ -93,7 +93,7 @@ function QueueTable({
   return (
     <section aria-labelledby="queues">
       <h2 id="queues">Queues</h2>
-      <Table caption="Queues" columns={["Queue", "Cluster", "State", "Waiting", "Agents"]}>
+      <Table caption="Queues" columns={["Queue", "Cluster", "State", "Waiting", "Agents"]} isList>
         {queues.map(({ queue, cluster, waiting, connected, busy }) => (
           <tr key={queue.id}>
             <th scope="row">
@@ -105,7 +105,9 @@ function QueueTable({
             <td>
               <State state={queue.dispatchPausedAt ? "paused" : "active"} />
             </td>
-            <td class="number">{jobCountInWords(waiting)}</td>
+            <td class="number" data-label="Waiting">
+              {jobCountInWords(waiting)}
+            </td>
             <td class="number">
               {busy} of {connected} busy
             </td>

@@ -157,7 +157,7 @@ function Actions({ request, cluster }: { request: MemberRequest; cluster: Cluste
 
 function Queues({ details: { cluster, queues, counts }, org }: { details: ClusterDetails; org: string }) {
   return (
-    <Table caption="Queues" columns={["Queue", "State", "Waiting", "Running", "Agents"]}>
+    <Table caption="Queues" columns={["Queue", "State", "Waiting", "Running", "Agents"]} isList>
       {queues.map((queue) => {
         const { waiting = 0, running = 0 } = counts.get(queue.id) ?? {};
         const path = pathTo(patterns.queuePage, { org, cluster: cluster.id, queue: queue.id });
@@ -170,8 +170,12 @@ function Queues({ details: { cluster, queues, counts }, org }: { details: Cluste
             <td>
               <State state={queue.dispatchPausedAt ? "paused" : "active"} />
             </td>
-            <td class="number">{jobCountInWords(waiting)}</td>
-            <td class="number">{jobCountInWords(running)}</td>
+            <td class="number" data-label="Waiting">
+              {jobCountInWords(waiting)}
+            </td>
+            <td class="number" data-label="Running">
+              {jobCountInWords(running)}
+            </td>
             <td class="agents">{agentsInWords(queue)}</td>
           </tr>
         );

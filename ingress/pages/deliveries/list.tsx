@@ -38,6 +38,7 @@ export function Deliveries({
     <Table
       caption="Deliveries"
       columns={["Received", ...(nameTrigger ? ["Trigger"] : []), "Status", "Build", "Size"]}
+      isList
     >
       {deliveries.map((delivery) => {
         const place = placeOf(delivery);

@@ -69,7 +69,7 @@ function JobTable({
   const { older, newer } = linkIdPages(path, cursors, page);
   return (
     <>
-      <Table caption={caption} columns={[caption, "State", "For"]}>
+      <Table caption={caption} columns={[caption, "State", "For"]} isList>
         {page.rows.map((placed) => (
           <tr key={placed.job.id}>
             <th scope="row" class="described">

@@ -37,7 +37,7 @@ export const schedulesPage = memberPage(async (services, request) => {
             eight.
           </p>
         ) : (
-          <Table caption="Schedules" columns={["Schedule", "Next build", "State", "Branch"]}>
+          <Table caption="Schedules" columns={["Schedule", "Next build", "State", "Branch"]} isList>
             {list.rows.map((schedule) => (
               <Row
                 key={schedule.id}
@@ -66,12 +66,14 @@ function Row({ schedule, branch, path }: { schedule: Schedule; branch: string; p
           </span>
         )}
       </th>
-      <td>{nextBuildAt ? <Time at={nextBuildAt} /> : <span class="quiet">none</span>}</td>
+      <td data-label="Next build">
+        {nextBuildAt ? <Time at={nextBuildAt} /> : <span class="quiet">none</span>}
+      </td>
       <td>
         <State state={enabled ? "enabled" : "disabled"} />
         {failedMessage !== null && <span class="reason">The last time made no build</span>}
       </td>
-      <td>{branch}</td>
+      <td data-label="Branch">{branch}</td>
     </tr>
   );
 }

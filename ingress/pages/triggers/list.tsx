@@ -54,6 +54,7 @@ export const triggersPage = memberPage(async (services, request) => {
           <Table
             caption="Triggers"
             columns={["Trigger", "State", "Last delivery", "Last 7 days", "URL ends in"]}
+            isList
           >
             {triggers.map((trigger) => (
               <Row
@@ -100,7 +101,7 @@ function Row({
           </>
         )}
       </td>
-      <td>
+      <td data-label="Last delivery">
         {lastDelivery ? (
           <>
             <Time at={lastDelivery.receivedAt} /> <DeliveryState delivery={lastDelivery} />
@@ -110,10 +111,10 @@ function Row({
           <span class="quiet">none yet</span>
         )}
       </td>
-      <td>
+      <td data-label="Last 7 days">
         <Week series={series} lastDelivery={lastDelivery} />
       </td>
-      <td>
+      <td data-label="URL ends in">
         <code>…{trigger.tokenHint}</code>
       </td>
     </tr>

@@ -57,7 +57,7 @@ export function Refused({ counts, hours, requests, pathOf, bodies }: RefusedProp
   return (
     <section aria-labelledby="refused">
       <h2 id="refused">Refused in the last 7 days</h2>
-      <Table caption="Refused deliveries" columns={["Cause", "Number", "Last seen", "By the hour"]}>
+      <Table caption="Refused deliveries" columns={["Cause", "Number", "Last seen", "By the hour"]} isList>
         {[...Map.groupBy(counts, ({ cause }) => cause)].map(([cause, ofCause]) => (
           <Cause key={cause} cause={cause} counts={ofCause} hours={hours} />
         ))}
@@ -115,7 +115,9 @@ function Cause({ cause, counts, hours }: { cause: RefusalCause; counts: RefusalC
         {words}
         <span>{remedy}</span>
       </th>
-      <td class="number">{sumOf(series).toLocaleString("en")}</td>
+      <td class="number" data-label="Number">
+        {sumOf(series).toLocaleString("en")}
+      </td>
       <td>
         {last && (
           <>

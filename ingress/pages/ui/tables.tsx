@@ -1,18 +1,24 @@
 import { type ComponentChildren, Fragment } from "preact";
 
-/** Scrolls sideways on a narrow screen. */
+/**
+ * Scrolls sideways on a narrow screen.
+ * @param isList on a phone it does not scroll: each row has its head above its cells. There a cell whose text does not
+ * say its column has that as `data-label`
+ */
 export function Table({
   caption,
   columns,
+  isList = false,
   children,
 }: {
   caption: string;
   columns: string[];
+  isList?: boolean;
   children: ComponentChildren;
 }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrolling area
-    <section class="table" aria-label={`Table: ${caption}`} tabIndex={0}>
+    <section class={isList ? "table list" : "table"} aria-label={`Table: ${caption}`} tabIndex={0}>
       <table>
         <caption class="hidden">{caption}</caption>
         <thead>

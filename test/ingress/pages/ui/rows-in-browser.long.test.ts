@@ -13,7 +13,10 @@ import { makeLargeBuild } from "../builds/large-build.ts";
 
 /** With its border. */
 const maxRow = 41;
+const maxRowOnPhone = 58;
 const desk = { width: 1440, height: 900 };
+const small = { width: 320, height: 640 };
+const phone = { width: 390, height: 800 };
 const tablet = { width: 768, height: 1024 };
 
 describeInBrowser("rows and columns", startQueuePages, (pages) => {
@@ -59,6 +62,34 @@ describeInBrowser("rows and columns", startQueuePages, (pages) => {
 
     const height = await heightOf(".stages");
     assert.ok(height <= 500, `${height} pixels`); // one below the other take 770
+  });
+
+  it("of lists fit a phone, and name what does not say it itself", async () => {
+    await page.setViewportSize(phone);
+    for (const path of [pages.paths.clusters, `${pages.paths.pipelines}/shop/triggers`, trigger]) {
+      await page.goto(path);
+
+      const table = page.locator(".table.list").first();
+      assert.ok(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth), path);
+    }
+    await page.goto(pages.paths.clusters);
+    const label = page.locator("[data-label=Waiting]").first();
+    assert.match(await label.evaluate((cell) => getComputedStyle(cell, "::before").content), /Waiting/);
+    assert.equal(await page.getByRole("columnheader", { name: "Waiting" }).count(), 1, "for screen readers");
+  });
+
+  it("have two lines on the smallest phone, and give no menu a line of its own", async () => {
+    await page.setViewportSize(small);
+    await page.goto("/organizations/acme/builds");
+    const height = await heightOf(".builds > li");
+    assert.ok(height <= maxRowOnPhone, `${height} pixels`);
+
+    await page.goto(build);
+    await page.locator(".jobs > li:not(.folded) .what > a").first().click();
+    const [title, menu] = await Promise.all(
+      [".job-head h1", ".job-head .more"].map((each) => page.locator(each).boundingBox()),
+    );
+    assert.ok(title && menu && menu.y < title.y + title.height, "the menu is beside the title");
   });
 
   it("leave the name of the organization its room in the head of a tablet", async () => {
