@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { eq } from "drizzle-orm";
 import { notifyAboutJobs } from "../../../shared/agents/stacks/notifications.ts";
-import { minuteMs, secondMs } from "../../../shared/durations.ts";
+import { hourMs, minuteMs, secondMs } from "../../../shared/durations.ts";
+import type { RateLimit } from "../../../shared/redis/rate-limiter.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { agentTokenOf, openAgentApi, startAgent } from "../../helpers/agent.ts";
 import { unknownId } from "../../helpers/api.ts";
@@ -35,21 +36,25 @@ describeWorld("the calls of stacks", withSettings(openAgentApi, settings), (api)
     await client.deregister();
   });
 
-  it("have limits of their own, which each answer shows", async () => {
+  it("have limits of their own, which each answer shows", async ({ mock }) => {
     const client = await registered("limited");
+    const { rateLimiter } = api.world.services;
+    const { admit } = rateLimiter;
+    const inAnyHour = (limit: RateLimit) => ({ ...limit, windowMs: hourMs });
+    // Calls of a busy machine take longer than a second, and Redis' clock is nobody's to move.
+    mock.method(rateLimiter, "admit", (limit: RateLimit) => admit(inAnyHour(limit)));
     const poll = () => client.send("GET", "/stacks/limited/scheduled-jobs?queue_key=default");
 
-    // Of 40, some are refused although a slow machine takes seconds for them.
-    const answers = await Promise.all(Array.from({ length: 40 }, poll));
+    const answers = await Promise.all(Array.from({ length: 12 }, poll));
 
-    const names = ["scope", "limit", "remaining"].map((name) => `ratelimit-${name}`);
-    const [first] = answers.filter(({ status }) => status === 200);
-    assert.deepEqual(
-      names.slice(0, 2).map((name) => first?.headers.get(name)),
-      ["list-scheduled-jobs", "10"],
-    );
+    const names = ["scope", "limit"].map((name) => `ratelimit-${name}`);
+    for (const { headers } of answers)
+      assert.deepEqual(
+        names.map((name) => headers.get(name)),
+        ["list-scheduled-jobs", "10"],
+      );
     const refused = answers.filter(({ status }) => status === 429);
-    assert.ok(refused.length > 0 && answers.length - refused.length >= 10, `${refused.length} were refused`);
+    assert.deepEqual([answers.filter(({ status }) => status === 200).length, refused.length], [10, 2]);
     assert.match(refused[0]?.body.message, /^You have exceeded your API rate limit\./);
     assert.deepEqual([refused[0]?.body.scope, refused[0]?.body.limit], ["list-scheduled-jobs", 10]);
     const other = await client.send("GET", `/stacks/limited/jobs/${unknownId}`);
