@@ -8,6 +8,7 @@ import type { Tenant } from "../../ingress/http/transfers/upload.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { seeOwner } from "../../shared/sharing/presence.ts";
 import { loopTurn } from "../../shared/sharing/resources.ts";
+import { block } from "../helpers/clock.ts";
 
 const kilobyte = 1024;
 const megabyte = 1024 * kilobyte;
@@ -31,12 +32,6 @@ async function read(
   req.on("data", onChunk);
   const event = { context: { clientIp }, runtime: { node: { req, res: {} } } } as unknown as H3Event;
   return await bodies.deliveries.read(event, 2 * megabyte, () => new Refusal(413, ""), tenant);
-}
-
-/** Keeps the event loop busy. */
-function block(ms: number): void {
-  const end = performance.now() + ms;
-  while (performance.now() < end);
 }
 
 describe("20 bodies of 1 MB of one network, which have all arrived", () => {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { Output } from "../../../scripts/agent/command/output.ts";
+import { block } from "../../helpers/clock.ts";
 
 describe("the output of a command", () => {
   it("is read to its end, although the machine had no time for the agent", async () => {
@@ -19,8 +20,7 @@ describe("the output of a command", () => {
     const exited = once(child, "exit");
 
     const finishing = output.finish();
-    const end = performance.now() + 1500;
-    while (performance.now() < end);
+    block(1500);
     await finishing;
     await exited;
 
