@@ -107,7 +107,7 @@ const storage = {
         if (message) context.addIssue({ code: "custom", message });
       })
       .optional(),
-    "Place of the bytes of artifacts: `file:<folder>`, which all processes share, or a bucket with the interface of S3: `s3://<bucket>/<prefix>?region=…`, with `&endpoint=https://…` if it is not of AWS, and with the credentials that AWS' own programs find, such as `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`. Agents and browsers must reach the bucket by signed addresses, unless `&direct=no` passes all bytes through the ingress. Default: `blobs` beside the SQLite database, else `file:data/blobs`",
+    "Place of the bytes of artifacts: `file:<folder>`, which all processes share, or `s3://<bucket>/<prefix>?region=…` for a bucket with the interface of S3 ([options](../scripts/deploy/PRODUCTION.md#artifacts)). Default: `blobs` beside the SQLite database, else `file:data/blobs`",
     (given, { DATABASE_URL }) => given ?? defaultBlobUrl(DATABASE_URL),
   ),
   redisUrl: setting(
