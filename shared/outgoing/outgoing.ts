@@ -1,10 +1,11 @@
-import { type LookupAddress, lookup as lookUpName } from "node:dns";
+import type { LookupAddress } from "node:dns";
 import { request as requestPlainly } from "node:http";
 import { request as requestSecurely } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { secondMs } from "../durations.ts";
 import { parseNetwork } from "../networks.ts";
 import { mayReach } from "./addresses.ts";
+import { type LookUp, openLookUp } from "./look-up.ts";
 import { endless, notPublic, OutgoingProblem, problemOf, refused, tooLate } from "./problem.ts";
 import { type OutgoingAnswer, readAnswer } from "./read-answer.ts";
 
@@ -28,9 +29,6 @@ export interface Outgoing {
   findProblem(url: string): Promise<OutgoingProblem | undefined>;
 }
 
-/** Looks up all addresses of a name. */
-export type LookUp = (hostname: string) => Promise<LookupAddress[]>;
-
 const requestMs = 10 * secondMs;
 /** Such as 103, before the answer. Each takes time of this process. */
 const maxInterimAnswers = 10;
@@ -40,14 +38,14 @@ const lookMs = 2 * secondMs;
 /** @param allowedNetworks CIDR ranges that are not public, and yet may be reached */
 export function openOutgoing(
   allowedNetworks: readonly string[],
-  { lookUp = lookUpAll, timeoutMs = requestMs }: { lookUp?: LookUp; timeoutMs?: number } = {},
+  { lookUp = openLookUp(), timeoutMs = requestMs }: { lookUp?: LookUp; timeoutMs?: number } = {},
 ): Outgoing {
   const allowed = allowedNetworks.map(parseNetwork);
 
   /** Looks up a name once. A request connects to these addresses, whatever the name becomes meanwhile. */
-  async function resolve(url: URL): Promise<LookupAddress[]> {
+  async function resolve(url: URL, signal: AbortSignal): Promise<LookupAddress[]> {
     const literal = addressOf(url);
-    const found = literal ? [literal] : await lookUp(url.hostname);
+    const found = literal ? [literal] : await lookUp(url.hostname, signal);
     const reachable = found.filter(({ address }) => mayReach(address, allowed));
     if (reachable.length === 0) throw notPublic(url.hostname);
     return reachable;
@@ -58,7 +56,7 @@ export function openOutgoing(
       const url = readUrl(given.url);
       requireHeaders(given.headers ?? {});
       return within(timeoutMs, url, async (signal) => {
-        const addresses = await resolve(url);
+        const addresses = await resolve(url, signal);
         signal.throwIfAborted();
         return exchange(url, given, { lookup: answerWith(addresses), signal });
       });
@@ -66,7 +64,7 @@ export function openOutgoing(
     async findProblem(text) {
       try {
         const url = readUrl(text);
-        await within(lookMs, url, () => resolve(url));
+        await within(lookMs, url, (signal) => resolve(url, signal));
         return undefined;
       } catch (error) {
         if (error instanceof OutgoingProblem) return error;
@@ -135,12 +133,6 @@ function answerWith(addresses: LookupAddress[]): LookupFunction {
     if (all) callback(null, addresses);
     else callback(null, first.address, first.family);
   };
-}
-
-function lookUpAll(hostname: string): Promise<LookupAddress[]> {
-  return new Promise((resolve, reject) => {
-    lookUpName(hostname, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
-  });
 }
 
 async function within<Result>(

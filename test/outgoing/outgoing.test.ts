@@ -3,7 +3,8 @@ import type { LookupAddress } from "node:dns";
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, createServer as createSocketServer, type Server as SocketServer } from "node:net";
 import { after, describe, it } from "node:test";
-import { type LookUp, type OutgoingRequest, openOutgoing } from "../../shared/outgoing/outgoing.ts";
+import type { LookUp } from "../../shared/outgoing/look-up.ts";
+import { type OutgoingRequest, openOutgoing } from "../../shared/outgoing/outgoing.ts";
 import type { OutgoingFailure, OutgoingProblem } from "../../shared/outgoing/problem.ts";
 
 const local = ["127.0.0.0/8"];
