@@ -98,11 +98,9 @@ function answersOf(operation: Operation): Record<string, Answer> {
   const { caller = "accessToken", success, query, refusals: own = {} } = operation;
   const common = Object.entries(refusalsOf[caller]).filter(([status]) => mayAnswer(operation, status));
   const reasons = new Map(common);
-  const hasPages = query !== undefined && "page" in query;
-  if (hasPages) reasons.set("422", "page or per_page is no number");
   for (const [status, more] of Object.entries(own))
     reasons.set(status, [reasons.get(status) ?? [], more.join("; ")].flat().join("; or "));
-  const links: HeaderName[] = hasPages ? ["Link"] : [];
+  const links: HeaderName[] = query && "page" in query ? ["Link"] : [];
   const { status: successful, description, schema, mediaType } = success;
   return {
     [successful]: {

@@ -1,7 +1,7 @@
 import type { H3Event } from "h3";
 import type { ListCursor, ListedRows, ListPage } from "../../shared/db/list-page.ts";
 import { isId } from "../../shared/ids.ts";
-import { Refusal, validationFailed } from "../../shared/refusal.ts";
+import { Refusal } from "../../shared/refusal.ts";
 import { nodeResponse } from "./node.ts";
 import { ClientDisconnected } from "./transfers/upload.ts";
 
@@ -17,18 +17,16 @@ export interface NumberPage extends ListPage {
 export type NumberedList = Pick<ListedRows<unknown>, "next" | "total"> & { page: NumberPage };
 
 /**
- * Reads `page`, `per_page` and the opaque `after` of a link. Clamps numbers out of range.
- * @throws Refusal 422 for what is no number, 400 for a malformed `after`
+ * Reads `page`, `per_page` and the opaque `after` of a link. Clamps numbers out of range; takes the default for
+ * anything else.
+ * @throws Refusal 400 for a malformed `after`
  */
 export function readPage(event: H3Event): NumberPage {
-  const wrong = ["page", "per_page"].filter((name) => Number.isNaN(numberOf(event, name)));
-  if (wrong.length > 0)
-    throw validationFailed(...wrong.map((field) => ({ field, message: `${field} must be a number` })));
   return readPageOf(event, readNumber(event, "per_page", { fallback: defaultPerPage, max: maxPerPage }));
 }
 
 /**
- * Reads `page` and `after` of a list with a fixed `limit`. Takes the first page for what is no number.
+ * Reads `page` and `after` of a list with a fixed `limit`.
  * @param prefix of their names, for a second list of a page
  * @throws Refusal 400
  */
@@ -73,15 +71,9 @@ function lastNumber(total: number, limit: number): number {
 }
 
 function readNumber(event: H3Event, name: string, { fallback, max }: { fallback: number; max: number }) {
-  const number = numberOf(event, name) ?? fallback;
-  return Number.isNaN(number) ? fallback : Math.min(Math.max(number, 1), max);
-}
-
-/** Undefined: it is absent or empty. NaN: it is no number, or there are several. */
-function numberOf(event: H3Event, name: string): number | undefined {
   const [value = "", ...repeated] = event.url.searchParams.getAll(name);
-  if (repeated.length > 0) return Number.NaN;
-  return value === "" ? undefined : Math.trunc(Number(value));
+  const number = value === "" || repeated.length > 0 ? Number.NaN : Math.trunc(Number(value));
+  return Number.isNaN(number) ? fallback : Math.min(Math.max(number, 1), max);
 }
 
 /** @throws ClientDisconnected */

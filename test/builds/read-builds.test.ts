@@ -199,23 +199,11 @@ describeWorld("GET builds and pipelines", withSettings(openAcme, settings), (wor
       assert.equal(await length("per_page=1000"), 45);
       assert.equal(await length("per_page=0"), 1);
       assert.equal(await length("per_page=-5"), 1);
-      assert.equal(await length("per_page=&page="), 30);
+      assert.equal(await length("per_page=abc&page="), 30);
       assert.equal(await length("page=0&per_page=2"), 2);
       assert.equal(await length("page=99999999999999999999"), 0);
       const past = await acmeGet("/builds?page=9");
       assert.deepEqual([past.status, past.body], [200, []]);
-    });
-
-    it("refuse a page or per_page that is no number", async () => {
-      for (const [query, message] of [
-        ["per_page=abc", "per_page must be a number"],
-        ["page=2&page=3", "page must be a number"],
-        ["page=x&per_page=%20-", "page must be a number, per_page must be a number"],
-      ])
-        for (const path of ["/builds", "/pipelines/web/builds", "/pipelines"]) {
-          const { status, body } = await acmeGet(`${path}?${query}`);
-          assert.deepEqual([status, body.message], [422, `Validation failed: ${message}`], path);
-        }
     });
 
     it("keep the caller's other parameters in their links", async () => {
