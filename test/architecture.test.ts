@@ -269,7 +269,6 @@ describe("the import rules", () => {
     [["nodemailer"], /^shared\/mail\//],
     // Loaded only if traces are on.
     [["@opentelemetry"], /^shared\/process\/tracing\/otlp\.ts$/],
-    [["drizzle-kit"], /^shared\/db\/[a-z]+\.config\.ts$/],
   ] as const) {
     it(`keep ${packages.join(", ")} in place`, () => {
       const isPackage = isOf([...packages]);

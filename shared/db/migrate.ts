@@ -1,7 +1,7 @@
 import { type Dialect, kits } from "./columns.ts";
 import type { Db } from "./database.ts";
 import { failure } from "./migrating/failed.ts";
-import { type Migration, migrationsTable, readJournal, readMigrations } from "./migrating/migrations.ts";
+import { type Migration, migrationsTable, readList, readMigrations } from "./migrating/migrations.ts";
 import { onPostgres } from "./migrating/postgres.ts";
 import { runMigrations } from "./migrating/run.ts";
 import { onSqlite } from "./migrating/sqlite.ts";
@@ -40,5 +40,5 @@ const appliedMigrations = { sqlite: defineApplied("sqlite"), postgres: defineApp
 
 /** Returns the time of the last migration, as its table in the database names it. */
 export function latestMigration(dialect: Dialect): number {
-  return Math.max(...readJournal(dialect).map(({ when }) => when));
+  return Math.max(...readList().map((each) => each[dialect].when));
 }

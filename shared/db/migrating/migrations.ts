@@ -5,7 +5,17 @@ import type { Dialect } from "../columns.ts";
 
 export const migrationsTable = "schema_migrations";
 
-/** A migration of the journal that drizzle-kit writes. */
+/** The times and hashes of all migrations, oldest first, which `npm run generate` writes. */
+export const listFile = join(import.meta.dirname, "../migrations/list.json");
+
+/** A file of a migration. Neither changes once it has landed: installations have run it. */
+export interface Made {
+  /** The time of its making, which its row in the database has too. */
+  when: number;
+  /** The first 16 digits of the hash of its file. */
+  hash: string;
+}
+
 export interface Migration {
   tag: string;
   /** The time of its making, which its row in the database has too. */
@@ -44,7 +54,7 @@ const ofIndex = /^CREATE (?:UNIQUE )?INDEX [`"](?<name>\w+)[`"] ON [`"](?<table>
 
 /** The migrations, oldest first. */
 export function readMigrations(dialect: Dialect): Migration[] {
-  return readJournal(dialect).map(({ tag, when }) => {
+  return readList().map(({ tag, [dialect]: { when } }) => {
     const text = readFileSync(join(folder(dialect), `${tag}.sql`), "utf8");
     const hash = createHash("sha256").update(text).digest("hex");
     return { tag, when, hash, backfills: backfills[tag] ?? [], ...sortStatements(text) };
@@ -67,8 +77,8 @@ export function sortStatements(text: string): Pick<Migration, "additions" | "ind
   return { additions, indexes, drops };
 }
 
-export function readJournal(dialect: Dialect): { tag: string; when: number }[] {
-  return JSON.parse(readFileSync(join(folder(dialect), "meta/_journal.json"), "utf8")).entries;
+export function readList(): ({ tag: string } & Record<Dialect, Made>)[] {
+  return JSON.parse(readFileSync(listFile, "utf8"));
 }
 
 function folder(dialect: Dialect): string {
