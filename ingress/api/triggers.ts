@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { storageFull } from "../../shared/accounts/storage.ts";
-import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { readSound } from "../../shared/members/bodies.ts";
 import type { Request } from "../../shared/members/member.ts";
 import { patterns } from "../../shared/paths.ts";
@@ -12,119 +11,70 @@ import { newTrigger, triggerChange, triggerMembers, triggerObjects } from "../..
 import { newTriggerProblems, triggerChangeProblems } from "../../shared/triggers/problems.ts";
 import { listTriggersPage, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, requireTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
-import { readCursorPage } from "../http/cursor-pager.ts";
 import { type Call, type Operation, operation } from "../operations/operation.ts";
-import { cursorPageSchema, cursorQuery, presentCursorPage } from "./json/list.ts";
-import { filterTestBody, presentTrigger, triggerSchema, userIdsOfTrigger } from "./json/trigger.ts";
+import { filterTestBody, type TriggerOfPipeline, triggerAnswer } from "./json/trigger.ts";
 import { pipelineOf } from "./pipelines.ts";
-
-const tag = "Pipeline triggers (public preview)";
-const reading = { tag, scope: "read_pipelines" as const };
-const writing = { tag, scope: "write_pipelines" as const };
+import { resourceOperations } from "./resources/operations.ts";
 
 export function triggerOperations(services: Services): Operation[] {
-  const { db, config, cipher } = services;
-
+  const { db, config } = services;
   const read = (when: Request, sound: Record<string, unknown>) =>
     readSound(triggerMembers, when, sound, triggerObjects[when]);
-  const presenter = async (
-    call: Pick<Call<unknown>, "caller">,
-    pipeline: PipelineFacts,
-    triggers: Trigger[],
-  ) => {
-    const users = await listUsersById(db, triggers.flatMap(userIdsOfTrigger));
-    const context = { config, cipher, org: call.caller.organization.slug, pipeline, users };
-    return (trigger: Trigger, token?: string) => presentTrigger(context, trigger, token);
-  };
-  const presentOne = async (
-    call: Pick<Call<unknown>, "caller">,
-    pipeline: PipelineFacts,
-    trigger: Trigger,
-    token?: string,
-  ) => (await presenter(call, pipeline, [trigger]))(trigger, token);
-
-  return [
-    operation({
-      ...reading,
-      methods: ["GET"],
-      path: patterns.triggers,
+  const { operations, writing } = resourceOperations(services, {
+    tag: "Pipeline triggers (public preview)",
+    scopes: { reading: "read_pipelines", writing: "write_pipelines" },
+    isForMembers: true,
+    paths: { list: patterns.triggers, one: patterns.trigger },
+    json: triggerAnswer(services),
+    ownerOf: (call) => pipelineOf(services, call),
+    find: async (pipeline, { parameter }): Promise<TriggerOfPipeline> => {
+      return { ...(await requireTrigger(db, pipeline, parameter("trigger"))), pipeline };
+    },
+    list: {
       id: "listTriggers",
       summary: "The triggers of a pipeline, newest first",
-      query: cursorQuery,
-      success: { status: 200, schema: cursorPageSchema(triggerSchema), description: "A page of triggers" },
-      run: async (call) => {
-        const pipeline = await pipelineOf(services, call);
-        const page = readCursorPage(call.event);
-        const rows = await listTriggersPage(db, pipeline.id, page);
-        const present = await presenter(call, pipeline, rows);
-        return presentCursorPage(call.event, page, rows, {
-          base: config.baseUrl,
-          present: (row) => present(row),
-        });
-      },
-    }),
-    operation({
-      ...writing,
-      methods: ["POST"],
-      path: patterns.triggers,
+      answer: "A page of triggers",
+      readFrom: async (pipeline, page) =>
+        (await listTriggersPage(db, pipeline.id, page)).map((trigger) => ({ ...trigger, pipeline })),
+    },
+    create: {
       id: "createTrigger",
       summary: "Create a trigger; its URL is in this answer only",
-      body: { schema: newTrigger },
-      success: { status: 201, schema: triggerSchema, description: "The new trigger, with endpoint_url" },
-      refusals: {
-        422: ["Validation failed: …", "Pipeline has reached its limit of 10 triggers", storageFull],
-      },
-      run: async (call) => {
-        const pipeline = await pipelineOf(services, call);
-        const input = await call.readBody((sound: Record<string, unknown>) =>
-          newTriggerProblems(config, call.actor, read("create", sound)),
+      answer: "The new trigger, with endpoint_url",
+      refusals: ["Validation failed: …", "Pipeline has reached its limit of 10 triggers", storageFull],
+      body: newTrigger,
+      run: async ({ actor, readBody }, pipeline) => {
+        const input = await readBody((sound: Record<string, unknown>) =>
+          newTriggerProblems(config, actor, read("create", sound)),
         );
-        const created = await createTrigger(services, call.actor, pipeline, input);
-        return presentOne(call, pipeline, created.trigger, created.token);
+        const { trigger, token } = await createTrigger(services, actor, pipeline, input);
+        return { ...trigger, pipeline, token };
       },
-    }),
-    operation({
-      ...reading,
-      methods: ["GET"],
-      path: patterns.trigger,
-      id: "getTrigger",
-      summary: "A trigger",
-      success: { status: 200, schema: triggerSchema, description: "The trigger" },
-      run: async (call) => {
-        const { pipeline, trigger } = await triggerOf(services, call);
-        return presentOne(call, pipeline, trigger);
-      },
-    }),
-    operation({
-      ...writing,
-      methods: ["PATCH"],
-      path: patterns.trigger,
+    },
+    get: { id: "getTrigger", summary: "A trigger", answer: "The trigger" },
+    update: {
       id: "updateTrigger",
       summary: "Change a trigger; absent members stay, and so does its type",
-      body: { schema: triggerChange },
-      success: { status: 200, schema: triggerSchema, description: "The changed trigger" },
-      refusals: { 422: ["Validation failed: …"] },
-      run: async (call) => {
-        const { pipeline, trigger } = await triggerOf(services, call);
-        const change = await call.readBody((sound: Record<string, unknown>) =>
-          triggerChangeProblems(config, call.actor, trigger, read("change", sound)),
+      answer: "The changed trigger",
+      methods: ["PATCH"],
+      body: triggerChange,
+      run: async ({ actor, readBody }, { pipeline, ...trigger }) => {
+        const change = await readBody((sound: Record<string, unknown>) =>
+          triggerChangeProblems(config, actor, trigger, read("change", sound)),
         );
-        const updated = await updateTrigger(services, call.actor, trigger, change);
-        return presentOne(call, pipeline, updated);
+        return { ...(await updateTrigger(services, actor, trigger, change)), pipeline };
       },
-    }),
-    operation({
-      ...writing,
-      methods: ["DELETE"],
-      path: patterns.trigger,
+    },
+    delete: {
       id: "deleteTrigger",
       summary: "Delete a trigger: its URL answers 404 at once",
-      success: { status: 204, description: "The trigger is gone" },
-      run: async (call) => {
-        const { trigger } = await triggerOf(services, call);
-        await deleteTrigger(services, call.actor, trigger);
-      },
-    }),
+      answer: "The trigger is gone",
+      run: async ({ actor }, trigger) => void (await deleteTrigger(services, actor, trigger)),
+    },
+  });
+
+  return [
+    ...operations,
     operation({
       ...writing,
       methods: ["POST"],

@@ -1,10 +1,9 @@
-import { and, asc, eq, gt, isNull, or, type Placeholder, type SQL, sql } from "drizzle-orm";
+import { and, eq, gt, isNull, or, sql } from "drizzle-orm";
 import type { Organization } from "../accounts/organization-store.ts";
 import type { Cluster } from "../clusters/store.ts";
-import type { Db, Reader, Tx } from "../db/database.ts";
-import { countUpTo, listCreated } from "../db/list-page.ts";
+import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
-import { findRow } from "../db/rows.ts";
+import { findRow, ownedRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import type { Queue } from "../queues/store.ts";
 
@@ -18,19 +17,15 @@ export interface TokenWithOwners {
   queue: Queue | null;
 }
 
-export async function insertAgentToken(tx: Tx, token: AgentToken): Promise<void> {
-  await tx.insert(tx.tables.agentTokens).values(token);
-}
-
-/** A token of the cluster that was not revoked. */
-export function findAgentToken(db: Db | Tx, clusterId: string, id: string): Promise<AgentToken | undefined> {
-  const { agentTokens } = db.tables;
-  return findRow(
-    db,
-    agentTokens,
-    and(eq(agentTokens.id, id), eq(agentTokens.clusterId, clusterId), isNull(agentTokens.revokedAt)),
-  );
-}
+/** Expired tokens are listed and counted too. */
+export const {
+  find: findAgentToken,
+  listAll: listAgentTokens,
+  listPage: listAgentTokensPage,
+  count: countAgentTokens,
+  insert: insertAgentToken,
+  updateIfPresent: updateAgentTokenIfActive,
+} = ownedRows<AgentToken>(({ agentTokens }) => agentTokens, { owner: "clusterId", ended: "revokedAt" });
 
 /** A token of any cluster that was not revoked. */
 export function findAgentTokenById(db: Db, id: string): Promise<AgentToken | undefined> {
@@ -76,41 +71,3 @@ export const useAgentTokens = prepared<{ ids: string[]; now: Date }, { id: strin
     .where(and(isOneOf(agentTokens.id, "ids"), isNull(agentTokens.revokedAt)))
     .returning({ id: agentTokens.id });
 });
-
-/** Tokens of a cluster that were not revoked, oldest first. */
-export const listAgentTokensPage = listCreated<{ clusterId: string }, AgentToken>((db) => ({
-  table: db.tables.agentTokens,
-  where: isOfCluster(db, sql.placeholder("clusterId")),
-}));
-
-/** Counts tokens of a cluster that were not revoked: expired ones are listed too. */
-export function countAgentTokens(tx: Tx, clusterId: string, limit: number): Promise<number> {
-  return countUpTo(tx, tx.tables.agentTokens, isOfCluster(tx, clusterId), limit);
-}
-
-function isOfCluster(
-  { tables: { agentTokens } }: Reader | Tx,
-  clusterId: string | Placeholder,
-): SQL | undefined {
-  return and(eq(agentTokens.clusterId, clusterId), isNull(agentTokens.revokedAt));
-}
-
-/** All tokens of a cluster that were not revoked, oldest first. */
-export async function listAgentTokens(db: Db, clusterId: string): Promise<AgentToken[]> {
-  const { agentTokens } = db.tables;
-  return db.select().from(agentTokens).where(isOfCluster(db, clusterId)).orderBy(asc(agentTokens.id));
-}
-
-export async function updateAgentTokenIfActive(
-  tx: Tx,
-  id: string,
-  change: Partial<AgentToken>,
-): Promise<AgentToken | undefined> {
-  const { agentTokens } = tx.tables;
-  const [updated] = await tx
-    .update(agentTokens)
-    .set({ revokedAt: null, ...change }) // a change may be empty, which SQL does not allow
-    .where(and(eq(agentTokens.id, id), isNull(agentTokens.revokedAt)))
-    .returning();
-  return updated;
-}

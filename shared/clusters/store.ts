@@ -1,9 +1,8 @@
-import { and, asc, eq, inArray, isNull, type Placeholder, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import { countOf } from "../db/columns.ts";
-import type { Db, Reader, Tx } from "../db/database.ts";
-import { countUpTo, listCreated } from "../db/list-page.ts";
+import type { Db, Tx } from "../db/database.ts";
 import { preparedRow } from "../db/prepared.ts";
-import { findRow } from "../db/rows.ts";
+import { findRow, ownedRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { unfinishedJobStates } from "../vocabulary.ts";
 
@@ -12,14 +11,15 @@ export type Cluster = Tables["clusters"]["$inferSelect"];
 /** The limit of lists without pages. */
 export const maxRows = 100_000;
 
-export function findCluster(db: Db | Tx, organizationId: string, id: string): Promise<Cluster | undefined> {
-  const { clusters } = db.tables;
-  return findRow(
-    db,
-    clusters,
-    and(eq(clusters.id, id), eq(clusters.organizationId, organizationId), isNull(clusters.deletedAt)),
-  );
-}
+export const {
+  find: findCluster,
+  listPage: listClustersPage,
+  count: countClusters,
+  insert: insertCluster,
+  updateIfPresent: updateCluster,
+  /** Call before changing its queues, pipelines or default. */
+  lock: lockCluster,
+} = ownedRows<Cluster>(({ clusters }) => clusters, { owner: "organizationId", ended: "deletedAt" });
 
 export function findClusterById(db: Db | Tx, id: string): Promise<Cluster | undefined> {
   const { clusters } = db.tables;
@@ -81,38 +81,9 @@ export async function findOnlyCluster(db: Db, organizationId: string): Promise<C
   return second ? undefined : first;
 }
 
-/** Oldest first. */
-export const listClustersPage = listCreated<{ organizationId: string }, Cluster>((db) => ({
-  table: db.tables.clusters,
-  where: isPresent(db, sql.placeholder("organizationId")),
-}));
-
-export function countClusters(tx: Tx, organizationId: string, limit: number): Promise<number> {
-  return countUpTo(tx, tx.tables.clusters, isPresent(tx, organizationId), limit);
-}
-
-function isPresent(db: Reader | Tx, organizationId: string | Placeholder): SQL | undefined {
+function isPresent(db: Db, organizationId: string): SQL | undefined {
   const { clusters } = db.tables;
   return and(eq(clusters.organizationId, organizationId), isNull(clusters.deletedAt));
-}
-
-export async function insertCluster(tx: Tx, cluster: Cluster): Promise<void> {
-  await tx.insert(tx.tables.clusters).values(cluster);
-}
-
-export async function updateCluster(tx: Tx, id: string, change: Partial<Cluster>): Promise<void> {
-  const { clusters } = tx.tables;
-  await tx
-    .update(clusters)
-    .set({ deletedAt: null, ...change }) // a change may be empty, which SQL does not allow
-    .where(and(eq(clusters.id, id), isNull(clusters.deletedAt)));
-}
-
-/** Locks the cluster. Call before changing its queues, pipelines or default. Undefined if deleted. */
-export async function lockCluster(tx: Tx, id: string): Promise<Cluster | undefined> {
-  const { clusters } = tx.tables;
-  const [locked] = await tx.lock(clusters, and(eq(clusters.id, id), isNull(clusters.deletedAt)), "exclusive");
-  return locked;
 }
 
 export async function hasQueue(tx: Db | Tx, clusterId: string, queueId: string): Promise<boolean> {

@@ -1,29 +1,21 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { countUpTo, listCreated } from "../db/list-page.ts";
 import { listBy, prepared } from "../db/prepared.ts";
-import { findRow } from "../db/rows.ts";
+import { ownedRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type NotificationService = Tables["notificationServices"]["$inferSelect"];
 
-export function findNotificationService(
-  db: Db | Tx,
-  organizationId: string,
-  id: string,
-): Promise<NotificationService | undefined> {
-  const { notificationServices: services } = db.tables;
-  return findRow(db, services, and(eq(services.id, id), eq(services.organizationId, organizationId)));
-}
-
-/** Oldest first. */
-export const listNotificationServicesPage = listCreated<{ organizationId: string }, NotificationService>(
-  (db) => ({
-    table: db.tables.notificationServices,
-    where: eq(db.tables.notificationServices.organizationId, sql.placeholder("organizationId")),
-  }),
-);
+export const {
+  find: findNotificationService,
+  listPage: listNotificationServicesPage,
+  count: countNotificationServices,
+  insert: insertNotificationService,
+  lock: lockNotificationService,
+  updateIfPresent: updateNotificationService,
+  deleteIfPresent: deleteNotificationServiceIfPresent,
+} = ownedRows<NotificationService>((tables) => tables.notificationServices, { owner: "organizationId" });
 
 /** Oldest first, from a cursor. */
 export function listNotificationServicesFrom(
@@ -65,39 +57,4 @@ const servicesById = listBy<NotificationService, Db>(({ notificationServices: se
 export async function listServicesById(db: Db, ids: string[]): Promise<Map<string, NotificationService>> {
   const found = ids.length === 0 ? [] : await servicesById(db, [...new Set(ids)]);
   return new Map(found.map((service) => [service.id, service]));
-}
-
-export function countNotificationServices(tx: Tx, organizationId: string, limit: number): Promise<number> {
-  const { notificationServices: services } = tx.tables;
-  return countUpTo(tx, services, eq(services.organizationId, organizationId), limit);
-}
-
-export async function insertNotificationService(tx: Tx, service: NotificationService): Promise<void> {
-  await tx.insert(tx.tables.notificationServices).values(service);
-}
-
-/** Locks the service. Undefined if it was deleted. */
-export async function lockNotificationService(tx: Tx, id: string): Promise<NotificationService | undefined> {
-  const { notificationServices: services } = tx.tables;
-  const [locked] = await tx.lock(services, eq(services.id, id), "exclusive");
-  return locked;
-}
-
-export async function updateNotificationService(
-  tx: Tx,
-  id: string,
-  change: Partial<NotificationService>,
-): Promise<void> {
-  const { notificationServices: services } = tx.tables;
-  await tx.update(services).set(change).where(eq(services.id, id));
-}
-
-/** Undefined if it was deleted. */
-export async function deleteNotificationServiceIfPresent(
-  tx: Tx,
-  id: string,
-): Promise<NotificationService | undefined> {
-  const { notificationServices: services } = tx.tables;
-  const [deleted] = await tx.delete(services).where(eq(services.id, id)).returning();
-  return deleted;
 }

@@ -1,25 +1,19 @@
-import {
-  and,
-  asc,
-  desc,
-  eq,
-  inArray,
-  isNotNull,
-  isNull,
-  or,
-  type Placeholder,
-  type SQL,
-  sql,
-} from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import { maxRows } from "../clusters/store.ts";
-import type { Db, Reader, Tx } from "../db/database.ts";
-import { countUpTo, listCreated } from "../db/list-page.ts";
+import type { Db, Tx } from "../db/database.ts";
 import { findBy, isOneOf, listBy, prepared, preparedRow } from "../db/prepared.ts";
-import { countRows, findRow } from "../db/rows.ts";
+import { countRows, findRow, ownedRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { unfinishedJobStates } from "../vocabulary.ts";
 
 export type Queue = Tables["queues"]["$inferSelect"];
+
+export const {
+  listPage: listQueuesPage,
+  count: countQueues,
+  insert: insertQueue,
+  updateIfPresent: updateQueueIfPresent,
+} = ownedRows<Queue>(({ queues }) => queues, { owner: "clusterId", ended: "deletedAt" });
 
 export function findQueue(db: Db | Tx, clusterId: string, id: string): Promise<Queue | undefined> {
   return queueOfCluster(db, { clusterId, id });
@@ -102,17 +96,7 @@ export async function listQueueKeys(db: Db, clusterId: string, limit: number): P
     .limit(limit);
 }
 
-/** Oldest first. */
-export const listQueuesPage = listCreated<{ clusterId: string }, Queue>((db) => ({
-  table: db.tables.queues,
-  where: isPresent(db, sql.placeholder("clusterId")),
-}));
-
-export function countQueues(tx: Tx, clusterId: string, limit: number): Promise<number> {
-  return countUpTo(tx, tx.tables.queues, isPresent(tx, clusterId), limit);
-}
-
-function isPresent(db: Reader | Tx, clusterId: string | Placeholder): SQL | undefined {
+function isPresent(db: Db, clusterId: string): SQL | undefined {
   const { queues } = db.tables;
   return and(eq(queues.clusterId, clusterId), isNull(queues.deletedAt));
 }
@@ -155,24 +139,6 @@ export async function listAllPausedQueues(db: Db, limit: number): Promise<Queue[
     .from(queues)
     .where(and(isNotNull(queues.dispatchPausedAt), isNull(queues.deletedAt)))
     .limit(limit);
-}
-
-export async function insertQueue(tx: Tx, queue: Queue): Promise<void> {
-  await tx.insert(tx.tables.queues).values(queue);
-}
-
-export async function updateQueueIfPresent(
-  tx: Tx,
-  id: string,
-  change: Partial<Queue>,
-): Promise<Queue | undefined> {
-  const { queues } = tx.tables;
-  const [updated] = await tx
-    .update(queues)
-    .set({ deletedAt: null, ...change }) // a change may be empty, which SQL does not allow
-    .where(and(eq(queues.id, id), isNull(queues.deletedAt)))
-    .returning();
-  return updated;
 }
 
 export async function deleteQueueIfPresent(tx: Tx, queue: Queue, now: Date): Promise<boolean> {

@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, or, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import type { Db, Reader, Tx } from "../db/database.ts";
+import type { Db, Tx } from "../db/database.ts";
 import { capTotal, countUpTo, type ListedRows, type ListPage, listedRows } from "../db/list-page.ts";
-import { findRow } from "../db/rows.ts";
+import { ownedRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { minuteMs } from "../durations.ts";
 import { idBelowAll } from "../ids.ts";
@@ -10,10 +10,14 @@ import { searchOfOwners } from "../tasks/owners-store.ts";
 
 export type Schedule = Tables["schedules"]["$inferSelect"];
 
-export function findSchedule(db: Reader, pipelineId: string, id: string): Promise<Schedule | undefined> {
-  const { schedules } = db.tables;
-  return findRow(db, schedules, and(eq(schedules.id, id), eq(schedules.pipelineId, pipelineId)));
-}
+export const {
+  find: findSchedule,
+  count: countSchedules,
+  insert: insertSchedule,
+  lock: lockSchedule,
+  updateIfPresent: updateSchedule,
+  deleteIfPresent: deleteScheduleIfPresent,
+} = ownedRows<Schedule>(({ schedules }) => schedules, { owner: "pipelineId" });
 
 /** Schedules of a pipeline, newest first. */
 export async function listSchedulesPage(
@@ -36,37 +40,10 @@ export async function listSchedulesPage(
   return listedRows(rows, page, { total, cursorOf });
 }
 
-export function countSchedules(db: Reader, pipelineId: string, limit: number): Promise<number> {
-  const { schedules } = db.tables;
-  return countUpTo(db, schedules, eq(schedules.pipelineId, pipelineId), limit);
-}
-
-export async function insertSchedule(tx: Tx, schedule: Schedule): Promise<void> {
-  await tx.insert(tx.tables.schedules).values(schedule);
-}
-
-/** Locks the schedule. Undefined if it was deleted. */
-export async function lockSchedule(tx: Tx, id: string): Promise<Schedule | undefined> {
-  const { schedules } = tx.tables;
-  const [found] = await tx.lock(schedules, eq(schedules.id, id), "exclusive");
-  return found;
-}
-
 /** Locks schedules. Deleted ones are left out. */
 export async function lockSchedules(tx: Tx, ids: string[]): Promise<Schedule[]> {
   const { schedules } = tx.tables;
   return tx.lock(schedules, inArray(schedules.id, ids), "exclusive");
-}
-
-export async function updateSchedule(tx: Tx, id: string, change: Partial<Schedule>): Promise<void> {
-  const { schedules } = tx.tables;
-  if (Object.keys(change).length > 0) await tx.update(schedules).set(change).where(eq(schedules.id, id));
-}
-
-export async function deleteScheduleIfPresent(tx: Tx, id: string): Promise<boolean> {
-  const { schedules } = tx.tables;
-  const deleted = await tx.delete(schedules).where(eq(schedules.id, id)).returning({ id: schedules.id });
-  return deleted.length > 0;
 }
 
 /** The next organization whose schedules are due or will be. */

@@ -1,15 +1,19 @@
 import { and, asc, eq, getTableColumns, gt, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { capTotal, countUpTo, type ListedRows, type ListPage, listedRows } from "../db/list-page.ts";
-import { findRow } from "../db/rows.ts";
+import { findRow, ownedRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type Secret = Tables["secrets"]["$inferSelect"];
 
-export function findSecret(db: Db | Tx, clusterId: string, id: string): Promise<Secret | undefined> {
-  const { secrets } = db.tables;
-  return findRow(db, secrets, and(eq(secrets.id, id), eq(secrets.clusterId, clusterId)));
-}
+export const {
+  find: findSecret,
+  count: countSecrets,
+  insert: insertSecret,
+  lock: lockSecret,
+  updateIfPresent: updateSecretIfPresent,
+  deleteIfPresent: deleteSecretIfPresent,
+} = ownedRows<Secret>(({ secrets }) => secrets, { owner: "clusterId" });
 
 /** @param key in any case */
 export function findSecretByKey(db: Db | Tx, clusterId: string, key: string): Promise<Secret | undefined> {
@@ -54,41 +58,8 @@ function selectListed(db: Db) {
   return db.select(columns).from(secrets);
 }
 
-export function countSecrets(db: Db | Tx, clusterId: string, limit: number): Promise<number> {
-  return countUpTo(db, db.tables.secrets, isOfCluster(db, clusterId), limit);
-}
-
 function isOfCluster({ tables: { secrets } }: Db | Tx, clusterId: string): SQL {
   return eq(secrets.clusterId, clusterId);
-}
-
-export async function insertSecret(tx: Tx, secret: Secret): Promise<void> {
-  await tx.insert(tx.tables.secrets).values(secret);
-}
-
-/** Locks the secret. Undefined if it was deleted. */
-export async function lockSecret(tx: Tx, id: string): Promise<Secret | undefined> {
-  const { secrets } = tx.tables;
-  const [locked] = await tx.lock(secrets, eq(secrets.id, id), "exclusive");
-  return locked;
-}
-
-/** Undefined if it was deleted. */
-export async function updateSecretIfPresent(
-  tx: Tx,
-  id: string,
-  change: Partial<Secret>,
-): Promise<Secret | undefined> {
-  const { secrets } = tx.tables;
-  const [updated] = await tx.update(secrets).set(change).where(eq(secrets.id, id)).returning();
-  return updated;
-}
-
-/** Undefined if it was deleted. */
-export async function deleteSecretIfPresent(tx: Tx, id: string): Promise<Secret | undefined> {
-  const { secrets } = tx.tables;
-  const [deleted] = await tx.delete(secrets).where(eq(secrets.id, id)).returning();
-  return deleted;
 }
 
 /** Stores when a job read the secret last, unless one did after `since`. */

@@ -1,24 +1,29 @@
 import { z } from "zod";
-import type { User } from "../../../shared/accounts/user-store.ts";
 import { only } from "../../../shared/members/only.ts";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import * as field from "../../../shared/presenters/fields.ts";
-import { presentUserById, userSchema } from "../../../shared/presenters/user.ts";
-import type { Config } from "../../../shared/settings/config.ts";
-import { api, type PipelineAddress } from "../../../shared/settings/urls.ts";
+import { api } from "../../../shared/settings/urls.ts";
 import { stateOf } from "../../../shared/triggers/bulk-rebuilds/ask.ts";
 import type { BulkRebuild } from "../../../shared/triggers/bulk-rebuilds/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { choiceFilter } from "../filters.ts";
+import { answerOf, created } from "../resources/answer.ts";
 import { deliveryFilters } from "./delivery.ts";
 
 const statuses = ["build_created", "not_run", "failed"] as const;
 
-export const bulkRebuildSchema = z
-  .object({
-    id: field.id,
-    url: field.url,
-    state: z.enum(["running", "finished", "canceled"]),
-    filter: z
+export type BulkRebuildOfTrigger = BulkRebuild & { pipeline: PipelineFacts; trigger: Trigger };
+
+export const bulkRebuildAnswer = answerOf<BulkRebuildOfTrigger>("BulkRebuild", {
+  id: [field.id, ({ id }) => id],
+  url: [
+    field.url,
+    ({ id, pipeline: { slug }, trigger }, { config, org }) =>
+      api.bulkRebuild(config, { org, slug }, trigger.id, id),
+  ],
+  state: [z.enum(["running", "finished", "canceled"]), stateOf],
+  filter: [
+    z
       .object({
         status: z.enum(statuses).nullable(),
         event: z.string().nullable(),
@@ -27,15 +32,33 @@ export const bulkRebuildSchema = z
         received_to: field.timestamp.nullable(),
       })
       .meta({ description: "As it was asked for. Later deliveries are not among them" }),
-    total: z.int().meta({ description: "Deliveries that matched when it was asked for" }),
-    built: z.int().meta({ description: "Deliveries with a new build" }),
-    skipped: z.int().meta({ description: "Deliveries whose payload is no longer kept, or in process" }),
-    failed: z.int().meta({ description: "Deliveries without a new build: a step has no queue to run on" }),
-    created_at: field.timestamp,
-    created_by: userSchema,
-    finished_at: field.timestamp.nullable().meta({ description: "Also when it was canceled" }),
-  })
-  .meta({ id: "BulkRebuild" });
+    ({ filter }) => ({
+      status: filter.status ?? null,
+      event: filter.event ?? null,
+      external_id: filter.sentAs ?? null,
+      received_from: filter.receivedFrom ?? null,
+      received_to: filter.receivedTo ?? null,
+    }),
+  ],
+  total: [
+    z.int().meta({ description: "Deliveries that matched when it was asked for" }),
+    ({ total }) => total,
+  ],
+  built: [z.int().meta({ description: "Deliveries with a new build" }), ({ built }) => built],
+  skipped: [
+    z.int().meta({ description: "Deliveries whose payload is no longer kept, or in process" }),
+    ({ skipped }) => skipped,
+  ],
+  failed: [
+    z.int().meta({ description: "Deliveries without a new build: a step has no queue to run on" }),
+    ({ failed }) => failed,
+  ],
+  ...created,
+  finished_at: [
+    field.timestamp.nullable().meta({ description: "Also when it was canceled" }),
+    ({ finishedAt }) => finishedAt,
+  ],
+});
 
 /** Null and blank count as absent. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
@@ -50,37 +73,3 @@ export const bulkRebuildBody = only("Bulk rebuild", {
   received_from: optional(received_from),
   received_to: optional(received_to),
 });
-
-interface BulkRebuildContext {
-  config: Config;
-  address: PipelineAddress;
-  trigger: Trigger;
-  /** At least those who asked for it. */
-  users: ReadonlyMap<string, User>;
-}
-
-export function presentBulkRebuild(
-  { config, address, trigger, users }: BulkRebuildContext,
-  bulk: BulkRebuild,
-) {
-  const { filter } = bulk;
-  return {
-    id: bulk.id,
-    url: api.bulkRebuild(config, address, trigger.id, bulk.id),
-    state: stateOf(bulk),
-    filter: {
-      status: filter.status ?? null,
-      event: filter.event ?? null,
-      external_id: filter.sentAs ?? null,
-      received_from: filter.receivedFrom ?? null,
-      received_to: filter.receivedTo ?? null,
-    },
-    total: bulk.total,
-    built: bulk.built,
-    skipped: bulk.skipped,
-    failed: bulk.failed,
-    created_at: bulk.createdAt,
-    created_by: presentUserById(config, users, bulk.createdById),
-    finished_at: bulk.finishedAt,
-  };
-}

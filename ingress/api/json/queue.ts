@@ -1,10 +1,7 @@
 import { z } from "zod";
-import type { User } from "../../../shared/accounts/user-store.ts";
-import { presentMembers, shownOf } from "../../../shared/members/answers.ts";
 import { shapeOf, toColumns } from "../../../shared/members/bodies.ts";
 import * as field from "../../../shared/presenters/fields.ts";
-import { graphqlId } from "../../../shared/presenters/graphql-id.ts";
-import { presentUserById, userSchema } from "../../../shared/presenters/user.ts";
+import { userSchema } from "../../../shared/presenters/user.ts";
 import {
   badAffinity,
   isAffinity,
@@ -14,9 +11,9 @@ import {
 } from "../../../shared/queues/members.ts";
 import { findShape, requireShape, shapes, unknownShape } from "../../../shared/queues/shapes.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
-import type { Config } from "../../../shared/settings/config.ts";
 import { api, web } from "../../../shared/settings/urls.ts";
 import { blankToNull, maxNoteLength, pauseNote } from "../../../shared/validation.ts";
+import { answerOf, created, declared, identified, user } from "../resources/answer.ts";
 
 const shapeName = z.enum(shapes.map(({ name }) => name) as [string, ...string[]]);
 
@@ -33,59 +30,38 @@ const hostedAgents = z.object({
   }),
 });
 
-export const queueSchema = z
-  .object({
-    id: field.id,
-    graphql_id: field.graphql,
-    ...shownOf(queueMembers),
-    url: field.url,
-    web_url: field.url,
-    cluster_url: field.url,
-    dispatch_paused: z.boolean(),
-    dispatch_paused_by: userSchema.nullable(),
-    dispatch_paused_at: field.timestamp.nullable(),
-    dispatch_paused_note: z.string().nullable(),
-    created_at: field.timestamp,
-    created_by: userSchema,
-    hosted: z.literal(true).optional().meta({ description: "On hosted queues" }),
-    hosted_agents: hostedAgents.optional().meta({ description: "On hosted queues" }),
-  })
-  .meta({ id: "Queue" });
+export const queueAnswer = answerOf<Queue>("Queue", {
+  ...identified("ClusterQueue"),
+  ...declared(queueMembers),
+  url: [field.url, (queue, { config, org }) => api.queue(config, addressOf(queue, org))],
+  web_url: [field.url, (queue, { config, org }) => web.queue(config, addressOf(queue, org))],
+  cluster_url: [field.url, ({ clusterId }, { config, org }) => api.cluster(config, org, clusterId)],
+  dispatch_paused: [z.boolean(), ({ dispatchPausedAt }) => dispatchPausedAt !== null],
+  dispatch_paused_by: user(({ dispatchPausedById }) => dispatchPausedById, userSchema.nullable()),
+  dispatch_paused_at: [field.timestamp.nullable(), ({ dispatchPausedAt }) => dispatchPausedAt],
+  dispatch_paused_note: [z.string().nullable(), ({ dispatchPausedNote }) => dispatchPausedNote],
+  ...created,
+  hosted: [
+    z.literal(true).optional().meta({ description: "On hosted queues" }),
+    ({ instanceShape }) => (instanceShape === null ? undefined : true),
+  ],
+  hosted_agents: [
+    hostedAgents.optional().meta({ description: "On hosted queues" }),
+    ({ instanceShape, agentImageRef }) =>
+      instanceShape === null ? undefined : presentHosted(instanceShape, agentImageRef),
+  ],
+});
 
-/** @param users at least those of `userIdsOfQueue` */
-export function presentQueue(config: Config, org: string, queue: Queue, users: ReadonlyMap<string, User>) {
-  const address = { org, cluster: queue.clusterId, queue: queue.id };
-  return {
-    id: queue.id,
-    graphql_id: graphqlId("ClusterQueue", queue.id),
-    ...presentMembers(queueMembers, queue),
-    url: api.queue(config, address),
-    web_url: web.queue(config, address),
-    cluster_url: api.cluster(config, org, queue.clusterId),
-    dispatch_paused: queue.dispatchPausedAt !== null,
-    dispatch_paused_by: presentUserById(config, users, queue.dispatchPausedById),
-    dispatch_paused_at: queue.dispatchPausedAt,
-    dispatch_paused_note: queue.dispatchPausedNote,
-    created_at: queue.createdAt,
-    created_by: presentUserById(config, users, queue.createdById),
-    ...(queue.instanceShape === null ? {} : presentHosted(queue.instanceShape, queue.agentImageRef)),
-  };
+function addressOf({ clusterId, id }: Queue, org: string) {
+  return { org, cluster: clusterId, queue: id };
 }
 
 function presentHosted(shapeName: string, agentImageRef: string | null) {
   const { name, machineType, architecture, cpu, memoryGb } = requireShape(shapeName);
   return {
-    hosted: true,
-    hosted_agents: {
-      instance_shape: { machine_type: machineType, architecture, cpu, memory: memoryGb, name },
-      platform_settings: machineType === "linux" ? { linux: { agent_image_ref: agentImageRef } } : {},
-    },
+    instance_shape: { machine_type: machineType, architecture, cpu, memory: memoryGb, name },
+    platform_settings: machineType === "linux" ? { linux: { agent_image_ref: agentImageRef } } : {},
   };
-}
-
-/** The users in the JSON of a queue. */
-export function userIdsOfQueue({ createdById, dispatchPausedById }: Queue): string[] {
-  return dispatchPausedById === null ? [createdById] : [createdById, dispatchPausedById];
 }
 
 const affinityDocument = { type: "string", enum: ["prefer-warmest", "prefer-different"] } as const;

@@ -6,58 +6,44 @@ import * as field from "../../../shared/presenters/fields.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
-import { readPage } from "../../http/number-pager.ts";
-import { operation } from "../../operations/operation.ts";
-import { linkPages, pageQuery } from "../json/list.ts";
+import type { Operation } from "../../operations/operation.ts";
+import { answerOf } from "../resources/answer.ts";
+import { resourceOperations } from "../resources/operations.ts";
 
-const memberSchema = z
-  .object({
-    id: field.id.meta({ description: "Of the user" }),
-    name: z.string(),
-    email: z.string(),
-    role: z.enum(["admin", "member"]),
-  })
-  .meta({ id: "Member" });
-
-const tag = "Organizations";
-const scope = "read_organizations" as const;
-
-export function memberOperations({ db, config }: Services) {
-  return [
-    operation({
-      methods: ["GET"],
-      path: patterns.members,
-      id: "listMembers",
-      tag,
-      summary: "The members of an organization, in the order in which they joined",
-      scope,
-      query: pageQuery,
-      success: { status: 200, schema: z.array(memberSchema), description: "A page of members" },
-      run: async ({ event, caller }) => {
-        const page = readPage(event);
-        const list = await listMembersPage(db, caller.organization.id, page);
-        linkPages(event, { ...list, page }, config.baseUrl);
-        return list.rows.map(presentMember);
-      },
-    }),
-    operation({
-      methods: ["GET"],
-      path: patterns.member,
-      id: "getMember",
-      tag,
-      summary: "A member",
-      scope,
-      success: { status: 200, schema: memberSchema, description: "The member" },
-      run: async ({ caller, parameter }) => {
-        const id = parameter("member");
-        const member = isId(id) ? await findMember(db, caller.organization.id, id) : undefined;
-        if (!member) throw notFound("member");
-        return presentMember(member);
-      },
-    }),
-  ];
+interface Member {
+  id: string;
+  name: string;
+  email: string;
+  role: Role;
 }
 
-function presentMember({ id, name, email, role }: { id: string; name: string; email: string; role: Role }) {
-  return { id, name, email, role };
+const memberAnswer = answerOf<Member>("Member", {
+  id: [field.id.meta({ description: "Of the user" }), ({ id }) => id],
+  name: [z.string(), ({ name }) => name],
+  email: [z.string(), ({ email }) => email],
+  role: [z.enum(["admin", "member"]), ({ role }) => role],
+});
+
+export function memberOperations(services: Services): Operation[] {
+  const { db } = services;
+  return resourceOperations(services, {
+    tag: "Organizations",
+    scopes: { reading: "read_organizations" },
+    paths: { list: patterns.members, one: patterns.member },
+    json: memberAnswer,
+    ownerOf: async ({ caller }) => caller.organization,
+    find: async (organization, { parameter }): Promise<Member> => {
+      const id = parameter("member");
+      const member = isId(id) ? await findMember(db, organization.id, id) : undefined;
+      if (!member) throw notFound("member");
+      return member;
+    },
+    list: {
+      id: "listMembers",
+      summary: "The members of an organization, in the order in which they joined",
+      answer: "A page of members",
+      read: ({ id }, page) => listMembersPage(db, id, page),
+    },
+    get: { id: "getMember", summary: "A member", answer: "The member" },
+  }).operations;
 }

@@ -1,13 +1,15 @@
 import { z } from "zod";
-import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { Scope } from "../../../shared/accounts/scopes.ts";
-import { listUsersById, type User } from "../../../shared/accounts/user-store.ts";
+import { listUsersById } from "../../../shared/accounts/user-store.ts";
+import type { CursorPage } from "../../../shared/db/cursor-page.ts";
 import type { ListedRows, ListPage } from "../../../shared/db/list-page.ts";
 import type { Services } from "../../../shared/services/services.ts";
+import { readCursorPage } from "../../http/cursor-pager.ts";
 import type { JsonBody } from "../../http/json-body.ts";
 import { readPage } from "../../http/number-pager.ts";
 import { type Call, type Operation, operation } from "../../operations/operation.ts";
-import { linkPages, pageQuery } from "../json/list.ts";
+import { cursorPageSchema, cursorQuery, linkPages, pageQuery, presentCursorPage } from "../json/list.ts";
+import type { Answer } from "./answer.ts";
 
 type Asked = Pick<Call<unknown>, "caller" | "parameter">;
 
@@ -21,43 +23,53 @@ interface Words {
   refusals?: string[];
 }
 
-/** A resource with pages of a list by number. */
+/** Reads a list whose pages have numbers, or one whose pages start at a row. */
+type Reading<Row, Owner> =
+  | { read(owner: Owner, page: ListPage): Promise<ListedRows<Row>> }
+  | { readFrom(owner: Owner, page: CursorPage): Promise<Row[]>; isOldestFirst?: true };
+
+/** A resource, with those of the usual operations that it has. */
 export interface Resource<Row, Owner, New, Change> {
   tag: string;
-  scopes: { reading: Scope; writing: Scope };
+  scopes: { reading: Scope; writing?: Scope };
   /** Members change it, too. Default: only admins. */
   isForMembers?: boolean;
   /** Only admins read it. */
   isForAdmins?: true;
   paths: { list: string; one: string };
-  schema: z.ZodType;
+  json: Answer<Row>;
   /** The owner of the list: a cluster, an organization. @throws Refusal 404 */
   ownerOf(call: Asked): Promise<Owner>;
   /** @throws Refusal 404 */
   find(owner: Owner, call: Asked): Promise<Row>;
-  /** The users in its answer. */
-  userIdsOf(row: Row): string[];
-  present(row: Row, organization: Organization, users: ReadonlyMap<string, User>): object;
-  list: Words & { read(owner: Owner, page: ListPage): Promise<ListedRows<Row>> };
-  create: Words & {
+  list: Words & Reading<Row, Owner>;
+  create?: Words & {
+    /** No body is an empty one. */
+    isBodyOptional?: true;
     /** Of its answer, if that has more than others. */
-    schema?: z.ZodType;
+    json?: Answer<Row>;
     body: JsonBody<New>["schema"];
     run(call: Call<New>, owner: Owner): Promise<Row>;
   };
   get: Words;
-  update: Words & { body: JsonBody<Change>["schema"]; run(call: Call<Change>, row: Row): Promise<Row> };
-  delete: Words & { run(call: Call<unknown>, row: Row): Promise<void> };
+  update?: Words & {
+    /** Default: PUT and PATCH, which mean the same. */
+    methods?: ["PATCH"];
+    body: JsonBody<Change>["schema"];
+    run(call: Call<Change>, row: Row): Promise<Row>;
+  };
+  delete?: Words & { run(call: Call<unknown>, row: Row): Promise<void> };
 }
 
 /** Operations that read and change a resource, and what others of it are made of. */
-export function resourceOperations<Row, Owner, New, Change>(
+export function resourceOperations<Row extends { id: string }, Owner, New, Change>(
   { db, config }: Services,
   resource: Resource<Row, Owner, New, Change>,
 ) {
-  const { tag, scopes, isForAdmins, paths, schema, list, create, get, update, delete: remove } = resource;
+  const { tag, scopes, isForAdmins, paths, json, list, create, get, update, delete: remove } = resource;
+  const { schema } = json;
   const reading = { tag, scope: scopes.reading, ...(isForAdmins && { needsAdmin: true }) };
-  const writing = { tag, scope: scopes.writing, needsAdmin: !resource.isForMembers };
+  const writing = { tag, scope: scopes.writing ?? scopes.reading, needsAdmin: !resource.isForMembers };
   const wordsOf = ({ id, summary, refusals }: Words) => ({
     id,
     summary,
@@ -65,11 +77,14 @@ export function resourceOperations<Row, Owner, New, Change>(
   });
 
   const find = async (call: Asked) => resource.find(await resource.ownerOf(call), call);
-  const present = async (organization: Organization, rows: Row[]) => {
-    const users = await listUsersById(db, rows.flatMap(resource.userIdsOf));
-    return rows.map((row) => resource.present(row, organization, users));
+  const presenter = async ({ caller: { organization } }: Asked, rows: Row[], shown = json) => {
+    const users = await listUsersById(db, rows.flatMap(shown.userIdsOf));
+    const context = { config, organization, org: organization.slug, users };
+    return (row: Row) => shown.present(row, context);
   };
-  const presentOne = async ({ caller }: Asked, row: Row) => (await present(caller.organization, [row]))[0];
+  const presentOne = async (call: Asked, row: Row, shown = json) =>
+    (await presenter(call, [row], shown))(row);
+  const hasNumbers = "read" in list;
 
   const operations: Operation[] = [
     operation({
@@ -77,25 +92,41 @@ export function resourceOperations<Row, Owner, New, Change>(
       ...wordsOf(list),
       methods: ["GET"],
       path: paths.list,
-      query: pageQuery,
-      success: { status: 200, schema: z.array(schema), description: list.answer },
+      query: hasNumbers ? pageQuery : cursorQuery,
+      success: {
+        status: 200,
+        schema: hasNumbers ? z.array(schema) : cursorPageSchema(schema),
+        description: list.answer,
+      },
       run: async (call) => {
         const owner = await resource.ownerOf(call);
+        if (!hasNumbers) {
+          const page = readCursorPage(call.event, list.isOldestFirst);
+          const rows = await list.readFrom(owner, page);
+          const present = await presenter(call, rows);
+          return presentCursorPage(call.event, page, rows, { base: config.baseUrl, present });
+        }
         const page = readPage(call.event);
         const listed = await list.read(owner, page);
         linkPages(call.event, { ...listed, page }, config.baseUrl);
-        return present(call.caller.organization, listed.rows);
+        return listed.rows.map(await presenter(call, listed.rows));
       },
     }),
-    operation<New>({
-      ...writing,
-      ...wordsOf({ refusals: ["Validation failed: …"], ...create }),
-      methods: ["POST"],
-      path: paths.list,
-      body: { schema: create.body },
-      success: { status: 201, schema: create.schema ?? schema, description: create.answer },
-      run: async (call) => presentOne(call, await create.run(call, await resource.ownerOf(call))),
-    }),
+  ];
+  if (create)
+    operations.push(
+      operation<New>({
+        ...writing,
+        ...wordsOf({ refusals: ["Validation failed: …"], ...create }),
+        methods: ["POST"],
+        path: paths.list,
+        body: { schema: create.body, ...(create.isBodyOptional && { isOptional: true }) },
+        success: { status: 201, schema: (create.json ?? json).schema, description: create.answer },
+        run: async (call) =>
+          presentOne(call, await create.run(call, await resource.ownerOf(call)), create.json),
+      }),
+    );
+  operations.push(
     operation({
       ...reading,
       ...wordsOf(get),
@@ -104,23 +135,29 @@ export function resourceOperations<Row, Owner, New, Change>(
       success: { status: 200, schema, description: get.answer },
       run: async (call) => presentOne(call, await find(call)),
     }),
-    operation<Change>({
-      ...writing,
-      ...wordsOf({ refusals: ["Validation failed: …"], ...update }),
-      methods: ["PUT", "PATCH"],
-      path: paths.one,
-      body: { schema: update.body },
-      success: { status: 200, schema, description: update.answer },
-      run: async (call) => presentOne(call, await update.run(call, await find(call))),
-    }),
-    operation({
-      ...writing,
-      ...wordsOf(remove),
-      methods: ["DELETE"],
-      path: paths.one,
-      success: { status: 204, description: remove.answer },
-      run: async (call) => remove.run(call, await find(call)),
-    }),
-  ];
+  );
+  if (update)
+    operations.push(
+      operation<Change>({
+        ...writing,
+        ...wordsOf({ refusals: ["Validation failed: …"], ...update }),
+        methods: update.methods ?? ["PUT", "PATCH"],
+        path: paths.one,
+        body: { schema: update.body },
+        success: { status: 200, schema, description: update.answer },
+        run: async (call) => presentOne(call, await update.run(call, await find(call))),
+      }),
+    );
+  if (remove)
+    operations.push(
+      operation({
+        ...writing,
+        ...wordsOf(remove),
+        methods: ["DELETE"],
+        path: paths.one,
+        success: { status: 204, description: remove.answer },
+        run: async (call) => remove.run(call, await find(call)),
+      }),
+    );
   return { operations, reading, writing, find, presentOne };
 }

@@ -48,7 +48,7 @@ export async function loadClusters(services: Services, { organization, event }: 
     listAgentsPage(db, { organizationId }, page),
   );
   const list = await readWithin(readPageOf(event, perPage), (page) =>
-    listClustersPage(db, { organizationId }, page),
+    listClustersPage(db, organizationId, page),
   );
   const ids = list.rows.map(({ id }) => id);
   return {
@@ -80,7 +80,7 @@ export async function loadClusterDetails(services: Services, request: MemberRequ
   const { db } = services;
   const cluster = await loadCluster(services, request);
   const list = await readWithin(readPageOf(request.event, perPage), (page) =>
-    listQueuesPage(db, { clusterId: cluster.id }, page),
+    listQueuesPage(db, cluster.id, page),
   );
   const queues = list.rows;
   const queueIds = queues.map(({ id }) => id);
@@ -104,7 +104,7 @@ export async function loadClusterDetails(services: Services, request: MemberRequ
 /** One page of the registration tokens that were not revoked, and the queues that they are bound to. */
 async function loadTokens({ db }: Services, { event }: MemberRequest, { id }: Cluster) {
   const list = await readWithin(readPageOf(event, perPage, tokensPrefix), (page) =>
-    listAgentTokensPage(db, { clusterId: id }, page),
+    listAgentTokensPage(db, id, page),
   );
   const queueIds = list.rows.flatMap(({ queueId }) => queueId ?? []);
   return { list, queues: await listQueuesById(db, queueIds) };

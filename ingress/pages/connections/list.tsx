@@ -14,7 +14,7 @@ const perPage = 30;
 export const connectionsPage = adminPage(async ({ db }, request) => {
   const { slug: org, id: organizationId } = request.organization;
   const list = await readWithin(readPageOf(request.event, perPage), (page) =>
-    listConnectionsPage(db, { organizationId }, page),
+    listConnectionsPage(db, organizationId, page),
   );
   return {
     title: "Repository connections",

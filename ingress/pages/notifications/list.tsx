@@ -22,7 +22,7 @@ const perPage = 30;
 export const servicesPage = adminPage(async (services, request) => {
   const { slug: org, id: organizationId } = request.organization;
   const list = await readWithin(readPageOf(request.event, perPage), (page) =>
-    listNotificationServicesPage(services.db, { organizationId }, page),
+    listNotificationServicesPage(services.db, organizationId, page),
   );
   const failing = await listFailingServices(services, organizationId, list.rows);
   return {

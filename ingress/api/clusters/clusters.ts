@@ -6,32 +6,46 @@ import {
   newClusterProblems,
   requireCluster,
   updateCluster,
-} from "../../shared/clusters/clusters.ts";
-import { clusterChange, clusterMembers, newCluster } from "../../shared/clusters/members.ts";
-import { listClustersPage } from "../../shared/clusters/store.ts";
-import { readSound } from "../../shared/members/bodies.ts";
-import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/services/services.ts";
-import type { Operation } from "../operations/operation.ts";
-import { clusterSchema, presentCluster } from "./json/cluster.ts";
-import { resourceOperations } from "./resources/operations.ts";
+} from "../../../shared/clusters/clusters.ts";
+import { clusterChange, clusterMembers, newCluster } from "../../../shared/clusters/members.ts";
+import { type Cluster, listClustersPage } from "../../../shared/clusters/store.ts";
+import { readSound } from "../../../shared/members/bodies.ts";
+import { patterns } from "../../../shared/paths.ts";
+import * as field from "../../../shared/presenters/fields.ts";
+import type { Services } from "../../../shared/services/services.ts";
+import { api, web } from "../../../shared/settings/urls.ts";
+import type { Operation } from "../../operations/operation.ts";
+import { answerOf, created, declared, identified } from "../resources/answer.ts";
+import { resourceOperations } from "../resources/operations.ts";
+
+const clusterAnswer = answerOf<Cluster>("Cluster", {
+  ...identified("Cluster"),
+  ...declared(clusterMembers),
+  url: [field.url, ({ id }, { config, org }) => api.cluster(config, org, id)],
+  web_url: [field.url, ({ id }, { config, org }) => web.cluster(config, org, id)],
+  queues_url: [field.url, ({ id }, { config, org }) => `${api.cluster(config, org, id)}/queues`],
+  default_queue_url: [
+    field.url.nullable(),
+    ({ id, defaultQueueId: queue }, { config, org }) =>
+      queue === null ? null : api.queue(config, { org, cluster: id, queue }),
+  ],
+  ...created,
+});
 
 export function clusterOperations(services: Services): Operation[] {
-  const { db, config } = services;
+  const { db } = services;
   return resourceOperations(services, {
     tag: "Clusters",
     scopes: { reading: "read_clusters", writing: "write_clusters" },
     paths: { list: patterns.clusters, one: patterns.cluster },
-    schema: clusterSchema,
+    json: clusterAnswer,
     ownerOf: async ({ caller }) => caller.organization,
     find: (organization, { parameter }) => requireCluster(db, organization.id, parameter("cluster")),
-    userIdsOf: ({ createdById }) => [createdById],
-    present: (cluster, organization, users) => presentCluster(config, organization, cluster, users),
     list: {
       id: "listClusters",
       summary: "The clusters of an organization, oldest first",
       answer: "A page of clusters",
-      read: ({ id }, page) => listClustersPage(db, { organizationId: id }, page),
+      read: ({ id }, page) => listClustersPage(db, id, page),
     },
     create: {
       id: "createCluster",

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import {
   connectionChangeProblems,
   createConnection,
@@ -5,19 +6,54 @@ import {
   newConnectionProblems,
   requireConnection,
   updateConnection,
-} from "../../../shared/connections/connections.ts";
-import { connectionChange, connectionMembers, newConnection } from "../../../shared/connections/members.ts";
-import { listConnectionsPage } from "../../../shared/connections/store.ts";
-import { readSound } from "../../../shared/members/bodies.ts";
-import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/services/services.ts";
-import type { Operation } from "../../operations/operation.ts";
-import { resourceOperations } from "../resources/operations.ts";
-import { connectionSchema, presentConnection } from "./json.ts";
+} from "../../shared/connections/connections.ts";
+import { connectionChange, connectionMembers, newConnection } from "../../shared/connections/members.ts";
+import { type Connection, listConnectionsPage } from "../../shared/connections/store.ts";
+import { connectionTypes, titleOfConnection } from "../../shared/connections/types.ts";
+import { readSound } from "../../shared/members/bodies.ts";
+import { patterns } from "../../shared/paths.ts";
+import * as field from "../../shared/presenters/fields.ts";
+import type { Services } from "../../shared/services/services.ts";
+import { api, web } from "../../shared/settings/urls.ts";
+import type { Operation } from "../operations/operation.ts";
+import { answerOf, created, declared, updated } from "./resources/answer.ts";
+import { resourceOperations } from "./resources/operations.ts";
+
+const connectionAnswer = answerOf<Connection>("RepositoryConnection", {
+  id: [field.id, ({ id }) => id],
+  ...declared(connectionMembers),
+  display_name: [z.string(), (connection) => titleOfConnection(connection)],
+  url: [field.url, ({ id }, { config, org }) => api.connection(config, org, id)],
+  web_url: [field.url, ({ id }, { config, org }) => web.connection(config, org, id)],
+  has_token: [z.boolean(), ({ tokenSealed }) => tokenSealed !== null],
+  failing_since: [
+    field.timestamp.nullable().meta({ description: "The host has refused the token since then" }),
+    ({ failingSince }) => failingSince,
+  ],
+  service_account: [
+    z.null().meta({ description: "Always null: the host says for whom a token is" }),
+    () => null,
+  ],
+  host: [
+    z.object({
+      type: z.enum(connectionTypes),
+      url: field.url,
+      webhook_allowed_addresses: z.array(z.string()).nullable(),
+    }),
+    ({ type, url, webhookAllowedAddresses }) => ({
+      type,
+      url,
+      webhook_allowed_addresses: webhookAllowedAddresses,
+    }),
+  ],
+  rate_limit: [z.null().meta({ description: "Always null: not known" }), () => null],
+  ...created,
+  ...updated,
+});
 
 /** The connections of an organization to source hosts. No answer has a token. */
 export function connectionOperations(services: Services): Operation[] {
-  const { db, config } = services;
+  const { db } = services;
   return resourceOperations(services, {
     tag: "Repository connections",
     scopes: {
@@ -26,16 +62,14 @@ export function connectionOperations(services: Services): Operation[] {
     },
     isForAdmins: true,
     paths: { list: patterns.connections, one: patterns.connection },
-    schema: connectionSchema,
+    json: connectionAnswer,
     ownerOf: async ({ caller }) => caller.organization,
     find: ({ id }, { parameter }) => requireConnection(db, id, parameter("connection")),
-    userIdsOf: ({ createdById, updatedById }) => [createdById, updatedById],
-    present: (connection, organization, users) => presentConnection(config, organization, connection, users),
     list: {
       id: "listRepositoryConnections",
       summary: "The source hosts of an organization, oldest first",
       answer: "A page of repository connections",
-      read: ({ id }, page) => listConnectionsPage(db, { organizationId: id }, page),
+      read: ({ id }, page) => listConnectionsPage(db, id, page),
     },
     create: {
       id: "createRepositoryConnection",

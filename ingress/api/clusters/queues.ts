@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { requireCluster } from "../../shared/clusters/clusters.ts";
-import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
-import { patterns } from "../../shared/paths.ts";
+import { requireCluster } from "../../../shared/clusters/clusters.ts";
+import { pauseDispatch, resumeDispatch } from "../../../shared/dispatch/pause.ts";
+import { patterns } from "../../../shared/paths.ts";
 import {
   createQueue,
   deleteQueue,
@@ -9,38 +9,29 @@ import {
   queueChangeProblems,
   requireQueue,
   updateQueue,
-} from "../../shared/queues/queues.ts";
-import type { ShapeName } from "../../shared/queues/shapes.ts";
-import { listQueuesPage } from "../../shared/queues/store.ts";
-import { unprocessable } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/services/services.ts";
-import { type Operation, operation } from "../operations/operation.ts";
-import {
-  createQueueBody,
-  pauseBody,
-  presentQueue,
-  queueSchema,
-  updateQueueBody,
-  userIdsOfQueue,
-} from "./json/queue.ts";
-import { resourceOperations } from "./resources/operations.ts";
+} from "../../../shared/queues/queues.ts";
+import type { ShapeName } from "../../../shared/queues/shapes.ts";
+import { listQueuesPage } from "../../../shared/queues/store.ts";
+import { unprocessable } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
+import { type Operation, operation } from "../../operations/operation.ts";
+import { createQueueBody, pauseBody, queueAnswer, updateQueueBody } from "../json/queue.ts";
+import { resourceOperations } from "../resources/operations.ts";
 
 export function queueOperations(services: Services): Operation[] {
-  const { db, config } = services;
+  const { db } = services;
   const { operations, writing, find, presentOne } = resourceOperations(services, {
     tag: "Queues",
     scopes: { reading: "read_clusters", writing: "write_clusters" },
     paths: { list: patterns.queues, one: patterns.queue },
-    schema: queueSchema,
+    json: queueAnswer,
     ownerOf: ({ caller, parameter }) => requireCluster(db, caller.organization.id, parameter("cluster")),
     find: (cluster, { parameter }) => requireQueue(db, cluster, parameter("queue")),
-    userIdsOf: userIdsOfQueue,
-    present: (queue, { slug }, users) => presentQueue(config, slug, queue, users),
     list: {
       id: "listQueues",
       summary: "The queues of a cluster, oldest first",
       answer: "A page of queues",
-      read: ({ id }, page) => listQueuesPage(db, { clusterId: id }, page),
+      read: ({ id }, page) => listQueuesPage(db, id, page),
     },
     create: {
       id: "createQueue",
@@ -99,7 +90,7 @@ export function queueOperations(services: Services): Operation[] {
         isOptional: true,
         refuse: unprocessable,
       },
-      success: { status: 200, schema: queueSchema, description: "The paused queue" },
+      success: { status: 200, schema: queueAnswer.schema, description: "The paused queue" },
       refusals: { 422: ["Cluster queue is already paused"] },
       run: async (call) => {
         const queue = await find(call);
@@ -112,7 +103,7 @@ export function queueOperations(services: Services): Operation[] {
       path: patterns.resumeDispatch,
       id: "resumeDispatch",
       summary: "Resume a queue: its jobs are handed out again",
-      success: { status: 200, schema: queueSchema, description: "The queue" },
+      success: { status: 200, schema: queueAnswer.schema, description: "The queue" },
       refusals: { 422: ["Cluster queue is not paused"] },
       run: async (call) => presentOne(call, await resumeDispatch(services, call.actor, await find(call))),
     }),

@@ -1,15 +1,15 @@
 import { z } from "zod";
-import { auditSubjectTypes } from "../../shared/accounts/audit.ts";
-import { findAuditEvent, listAuditPage } from "../../shared/accounts/audit-store.ts";
-import { isId } from "../../shared/ids.ts";
-import { patterns } from "../../shared/paths.ts";
-import { notFound } from "../../shared/refusal.ts";
-import type { Services } from "../../shared/services/services.ts";
-import { readCursorPage } from "../http/cursor-pager.ts";
-import { type Operation, operation } from "../operations/operation.ts";
-import { choiceFilter, readFilters, textFilter, timeFilter, toDate } from "./filters.ts";
-import { auditEventSchema, presentAuditEvent } from "./json/audit-event.ts";
-import { cursorPageSchema, cursorQuery, presentCursorPage } from "./json/list.ts";
+import { auditSubjectTypes } from "../../../shared/accounts/audit.ts";
+import { findAuditEvent, listAuditPage } from "../../../shared/accounts/audit-store.ts";
+import { isId } from "../../../shared/ids.ts";
+import { patterns } from "../../../shared/paths.ts";
+import { notFound } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
+import { readCursorPage } from "../../http/cursor-pager.ts";
+import { type Operation, operation } from "../../operations/operation.ts";
+import { choiceFilter, readFilters, textFilter, timeFilter, toDate } from "../filters.ts";
+import { auditEventSchema, presentAuditEvent } from "../json/audit-event.ts";
+import { cursorPageSchema, cursorQuery, presentCursorPage } from "../json/list.ts";
 
 const filters = {
   actor_id: z

@@ -1,25 +1,53 @@
-import { storageFull } from "../../../shared/accounts/storage.ts";
-import { patterns } from "../../../shared/paths.ts";
-import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
-import { newSchedule, type ShownSchedule, scheduleChange } from "../../../shared/schedules/members.ts";
+import { z } from "zod";
+import { storageFull } from "../../shared/accounts/storage.ts";
+import { patterns } from "../../shared/paths.ts";
+import type { PipelineFacts } from "../../shared/pipelines/store.ts";
+import * as field from "../../shared/presenters/fields.ts";
+import {
+  newSchedule,
+  type ShownSchedule,
+  scheduleChange,
+  scheduleMembers,
+} from "../../shared/schedules/members.ts";
 import {
   changeSchedule,
   createSchedule,
   deleteSchedule,
   requireSchedule,
   variablesOf,
-} from "../../../shared/schedules/schedules.ts";
-import { listSchedulesPage, type Schedule } from "../../../shared/schedules/store.ts";
-import type { Services } from "../../../shared/services/services.ts";
-import type { Operation } from "../../operations/operation.ts";
-import { pipelineOf } from "../pipelines.ts";
-import { resourceOperations } from "../resources/operations.ts";
-import { presentSchedule, scheduleSchema } from "./json.ts";
+} from "../../shared/schedules/schedules.ts";
+import { listSchedulesPage, type Schedule } from "../../shared/schedules/store.ts";
+import type { Services } from "../../shared/services/services.ts";
+import { api } from "../../shared/settings/urls.ts";
+import type { Operation } from "../operations/operation.ts";
+import { pipelineOf } from "./pipelines.ts";
+import { answerOf, created, declared, identified } from "./resources/answer.ts";
+import { resourceOperations } from "./resources/operations.ts";
 
-export type ScheduleOfPipeline = ShownSchedule & { pipeline: PipelineFacts };
+type ScheduleOfPipeline = ShownSchedule & { pipeline: PipelineFacts };
+
+const scheduleAnswer = answerOf<ScheduleOfPipeline>("Schedule", {
+  ...identified("PipelineSchedule"),
+  url: [field.url, ({ id, pipeline: { slug } }, { config, org }) => api.schedule(config, { org, slug }, id)],
+  ...declared(scheduleMembers),
+  next_build_at: [
+    field.timestamp.nullable().meta({ description: "Null: it is disabled" }),
+    ({ nextBuildAt }) => nextBuildAt,
+  ],
+  failed_message: [
+    z.string().nullable().meta({ description: "Why its last time made no build; null if it made one" }),
+    ({ failedMessage }) => failedMessage,
+  ],
+  failed_at: [field.timestamp.nullable(), ({ failedAt }) => failedAt],
+  ...created,
+  pipeline: [
+    z.object({ id: field.id, slug: z.string(), url: field.url }),
+    ({ pipeline: { id, slug } }, { config, org }) => ({ id, slug, url: api.pipeline(config, { org, slug }) }),
+  ],
+});
 
 export function scheduleOperations(services: Services): Operation[] {
-  const { db, config } = services;
+  const { db } = services;
   const shown = (pipeline: PipelineFacts, schedule: Schedule): ScheduleOfPipeline => ({
     ...schedule,
     env: variablesOf(services, schedule),
@@ -31,12 +59,10 @@ export function scheduleOperations(services: Services): Operation[] {
     scopes: { reading: "read_pipelines", writing: "write_pipelines" },
     isForMembers: true,
     paths: { list: patterns.schedules, one: patterns.schedule },
-    schema: scheduleSchema,
+    json: scheduleAnswer,
     ownerOf: (call) => pipelineOf(services, call),
     find: async (pipeline, { parameter }) =>
       shown(pipeline, await requireSchedule(db, pipeline, parameter("schedule"))),
-    userIdsOf: ({ createdById }) => [createdById],
-    present: (schedule, organization, users) => presentSchedule(config, organization, schedule, users),
     list: {
       id: "listSchedules",
       summary: "The schedules of a pipeline, newest first",

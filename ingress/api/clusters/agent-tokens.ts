@@ -1,41 +1,63 @@
-import { agentTokenChange, newAgentToken } from "../../shared/agents/members.ts";
-import { type AgentToken, listAgentTokensPage } from "../../shared/agents/token-store.ts";
+import { z } from "zod";
+import { agentTokenChange, agentTokenMembers, newAgentToken } from "../../../shared/agents/members.ts";
+import { type AgentToken, listAgentTokensPage } from "../../../shared/agents/token-store.ts";
 import {
   createAgentToken,
   requireAgentToken,
   revokeAgentToken,
   updateAgentToken,
-} from "../../shared/agents/tokens.ts";
-import { requireCluster } from "../../shared/clusters/clusters.ts";
-import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/services/services.ts";
-import type { Operation } from "../operations/operation.ts";
-import { agentTokenSchema, createdAgentTokenSchema, presentAgentToken } from "./json/agent-token.ts";
-import { resourceOperations } from "./resources/operations.ts";
+} from "../../../shared/agents/tokens.ts";
+import { requireCluster } from "../../../shared/clusters/clusters.ts";
+import { patterns } from "../../../shared/paths.ts";
+import * as field from "../../../shared/presenters/fields.ts";
+import type { Services } from "../../../shared/services/services.ts";
+import { api } from "../../../shared/settings/urls.ts";
+import type { Operation } from "../../operations/operation.ts";
+import { type AnswerMember, answerOf, created, declared, identified } from "../resources/answer.ts";
+import { resourceOperations } from "../resources/operations.ts";
+
+/** Right after it was created it has its secret. */
+type ShownToken = AgentToken & { secret?: string };
+
+const members: Record<string, AnswerMember<ShownToken>> = {
+  ...identified("ClusterToken"),
+  ...declared(agentTokenMembers),
+  url: [
+    field.url,
+    ({ id, clusterId }, { config, org }) => api.agentToken(config, { org, cluster: clusterId, token: id }),
+  ],
+  cluster_url: [field.url, ({ clusterId }, { config, org }) => api.cluster(config, org, clusterId)],
+  ...created,
+  last_used_at: [field.timestamp.nullable(), ({ lastUsedAt }) => lastUsedAt],
+};
+
+const tokenAnswer = answerOf("ClusterToken", members);
+const createdAnswer = answerOf<ShownToken>("CreatedClusterToken", {
+  ...members,
+  token: [z.string().meta({ description: "Shown only in this answer" }), ({ secret }) => secret],
+});
 
 export function agentTokenOperations(services: Services): Operation[] {
-  const { db, config } = services;
+  const { db } = services;
   return resourceOperations(services, {
     tag: "Clusters",
     scopes: { reading: "read_clusters", writing: "write_clusters" },
     paths: { list: patterns.agentTokens, one: patterns.agentToken },
-    schema: agentTokenSchema,
+    json: tokenAnswer,
     ownerOf: ({ caller, parameter }) => requireCluster(db, caller.organization.id, parameter("cluster")),
-    find: (cluster, { parameter }): Promise<AgentToken> =>
+    find: (cluster, { parameter }): Promise<ShownToken> =>
       requireAgentToken(services, cluster, parameter("token")),
-    userIdsOf: ({ createdById }) => [createdById],
-    present: (token, organization, users) => presentAgentToken(config, organization, token, users),
     list: {
       id: "listClusterTokens",
       summary: "The tokens that register agents in a cluster, oldest first",
       answer: "A page of tokens",
-      read: ({ id }, page) => listAgentTokensPage(db, { clusterId: id }, page),
+      read: ({ id }, page) => listAgentTokensPage(db, id, page),
     },
     create: {
       id: "createClusterToken",
       summary: "Create a token that registers agents in a cluster",
       answer: "The new token",
-      schema: createdAgentTokenSchema,
+      json: createdAnswer,
       body: newAgentToken,
       run: async ({ actor, readBody }, cluster) => {
         const { allowedIpAddresses: _, ...input } = await readBody();
