@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { documentedResources } from "../ingress/api/resources/documented.ts";
-import { withMembers } from "../shared/members/table.ts";
+import { listPages, withMembers } from "../shared/members/table.ts";
 import { renderSettings } from "../shared/settings/table.ts";
 import { withBounds } from "../shared/sharing/table.ts";
 
@@ -8,5 +7,4 @@ const sharing = "shared/sharing/README.md";
 
 writeFileSync("shared/SETTINGS.md", renderSettings());
 writeFileSync(sharing, withBounds(readFileSync(sharing, "utf8")));
-for (const [page, resources] of Object.entries(documentedResources))
-  writeFileSync(page, withMembers(readFileSync(page, "utf8"), resources));
+for (const page of listPages()) writeFileSync(page, await withMembers(readFileSync(page, "utf8")));

@@ -125,18 +125,6 @@ describeWorld("clusters", openApi, (api) => {
     }
   });
 
-  for (const method of ["PUT", "PATCH"]) {
-    it(`${method} changes only the given members`, async () => {
-      const made = await api.newCluster({ description: "d", emoji: "e", color: "c" });
-      const none = await update(made.id, {}, method);
-      const some = await update(made.id, { description: "new", emoji: null, color: "" }, method);
-
-      assert.deepEqual([none.status, none.body], [200, made]);
-      assert.deepEqual(some.body, { ...made, description: "new", emoji: null, color: null });
-      assert.deepEqual(await read(made.id), some.body);
-    });
-  }
-
   it("PATCH sets the default queue to a queue of the cluster, and unsets it", async () => {
     const { id } = await api.newCluster();
     const queue = await api.newQueue({}, id);

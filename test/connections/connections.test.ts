@@ -8,7 +8,7 @@ import {
 import { findConnectionOfHost } from "../../shared/connections/store.ts";
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { describeWorld } from "../helpers/databases.ts";
-import { openResources } from "../members/resources.ts";
+import { openResources } from "../members/open-resources.ts";
 
 const list = "/repository_connections";
 

@@ -6,7 +6,9 @@ import { listMembers, type NamedMember, type Request } from "../../shared/member
 import { maxLengthOf } from "../../shared/validation.ts";
 import { unique } from "../helpers/api.ts";
 import { describeWorld } from "../helpers/databases.ts";
-import { addressOf, openResources, type Resource, type Row, resources } from "./resources.ts";
+import { openResources } from "./open-resources.ts";
+import { fillIn, type Resource, type Row } from "./resource.ts";
+import { resources } from "./resources.ts";
 
 const hostile = `"'></textarea><script>alert(1)</script>`;
 
@@ -49,7 +51,7 @@ describeWorld("every member of a resource", openResources, (pages) => {
     const { name, column, audited, field } = member;
     const { [name]: valueIn = ({ [name]: value }: Row) => value } = resource.elsewhere ?? {};
     const isShown = member.shown !== null || Object.hasOwn(resource.elsewhere ?? {}, name);
-    const path = () => resource.path(pages);
+    const path = () => fillIn(resource.path, pages);
     const fields = () => (resource.forms.fields ?? resource.body)(pages);
     const create = (given: object) => pages.send("POST", path(), { ...resource.body(pages), ...given });
     const make = (given: object = {}) => pages.make(resource, given);
@@ -167,7 +169,7 @@ describeWorld("every member of a resource", openResources, (pages) => {
         const form = { ...fields(), [field.name ?? name]: hostile } as Record<string, string>;
         const answer = await pages.asAda.post(at + resource.forms.create, form);
         const rows = await pages.list(resource);
-        const row = `/organizations/acme${addressOf(resource, pages, rows.at(resource.isNewestFirst ? 0 : -1) as Row)}`;
+        const row = `/organizations/acme${pages.addressOf(resource, rows.at(resource.isNewestFirst ? 0 : -1) as Row)}`;
         const last = `${at}?page=${Math.ceil(rows.length / 30)}`;
         const { create: ofNew, change: ofRow, delete: ofDeleting, hasPage = true } = resource.forms;
         const shownOn = [

@@ -4,7 +4,9 @@ import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { unknownId } from "../helpers/api.ts";
 import { describeWorld } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
-import { openResources, type Resource, resources } from "./resources.ts";
+import { openResources } from "./open-resources.ts";
+import { fillIn, type Resource } from "./resource.ts";
+import { resources } from "./resources.ts";
 
 describeWorld("every resource", openResources, (pages) => {
   let otherCluster: string;
@@ -16,7 +18,7 @@ describeWorld("every resource", openResources, (pages) => {
   for (const resource of resources) describe(resource.name, () => declareTests(resource));
 
   function declareTests(resource: Resource): void {
-    const path = () => resource.path(pages);
+    const path = () => fillIn(resource.path, pages);
     const make = () => pages.make(resource);
     const { create, change, delete: remove, areForAll = false } = resource.forms;
 
@@ -49,6 +51,22 @@ describeWorld("every resource", openResources, (pages) => {
       assert.equal((await pages.send("DELETE", at)).status, 204);
       for (const method of ["GET", "PATCH", "DELETE"])
         assert.equal((await pages.send(method, at, {})).status, 404, method);
+    });
+
+    it("is changed by PUT as by PATCH, and by an empty change not at all", async () => {
+      const { at } = await make();
+      const answers = [];
+      for (const [method, body] of [
+        ["PUT", resource.change],
+        ["PATCH", resource.change],
+        ["PUT", {}],
+        ["PATCH", {}],
+      ] as const) {
+        const { status, body: row } = await pages.send(method, at, body);
+        answers.push({ status, row: { ...row, updated_at: "" } });
+      }
+      assert.equal(answers[0]?.status, 200);
+      for (const answer of answers) assert.deepEqual(answer, answers[0]);
     });
 
     it("is audited when it is created and deleted", async () => {

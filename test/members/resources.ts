@@ -1,126 +1,43 @@
+import type { Scope } from "../../shared/accounts/scopes.ts";
 import { agentTokenMembers } from "../../shared/agents/members.ts";
 import { createCluster, requireCluster } from "../../shared/clusters/clusters.ts";
 import { clusterMembers } from "../../shared/clusters/members.ts";
 import { connectionMembers } from "../../shared/connections/members.ts";
-import type { AnyMembers } from "../../shared/members/member.ts";
 import { pipelineMembers } from "../../shared/pipelines/members.ts";
 import { queueMembers } from "../../shared/queues/members.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import { scheduleMembers } from "../../shared/schedules/members.ts";
 import { secretMembers } from "../../shared/secrets/members.ts";
 import { unique } from "../helpers/api.ts";
-import type { TestDatabase } from "../helpers/databases.ts";
-import { request } from "../helpers/http.ts";
-import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
-
-/** Opens pages of acme, and calls its REST API as an admin. */
-export async function openResources(database: TestDatabase) {
-  const pages = await startQueuePages(database, {
-    API_REQUESTS_PER_MINUTE: "100000",
-    CLUSTERS_PER_ORGANIZATION: "1000",
-    QUEUES_PER_CLUSTER: "1000",
-    SECRETS_PER_CLUSTER: "1000",
-    SCHEDULES_PER_PIPELINE: "1000",
-    REGISTRATION_TOKENS_PER_CLUSTER: "1000",
-    PIPELINES_PER_ORGANIZATION: "5000",
-    REPOSITORY_CONNECTIONS_PER_ORGANIZATION: "1000",
-    NOTIFICATION_SERVICES_PER_ORGANIZATION: "1000",
-  });
-  const token = await pages.acme.token(
-    ...(["read_clusters", "write_clusters", "read_secrets_details", "write_secrets"] as const),
-    ...(["read_pipelines", "write_pipelines", "write_builds"] as const),
-    ...(["read_organization_repository_connections", "write_organization_repository_connections"] as const),
-  );
-  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
-  const send = (method: string, path: string, body?: object) =>
-    request(`${pages.url}/v2/organizations/acme${path}`, {
-      method,
-      headers,
-      ...(body && method !== "GET" && { body: JSON.stringify(body) }),
-    });
-  await createCluster(pages.services, pages.actor, { name: "Second" });
-  return {
-    ...pages,
-    send,
-    /** A new row, without a secret that only this answer shows. */
-    async make(resource: Resource, given: object = {}) {
-      const { status, body, text } = await send("POST", resource.path(pages), {
-        ...resource.body(pages),
-        ...given,
-      });
-      if (status !== 201) throw new Error(text);
-      const { token: _secret, ...row } = body;
-      return { at: addressOf(resource, pages, row), row: row as Row };
-    },
-    async list(resource: Resource): Promise<Row[]> {
-      const rows: Row[] = [];
-      for (let page = 1; rows.length === (page - 1) * 100; page++)
-        rows.push(...(await send("GET", `${resource.path(pages)}?per_page=100&page=${page}`)).body);
-      return rows;
-    },
-  };
-}
-
-/** Relative to the organization. */
-export function addressOf(resource: Resource, pages: QueuePages, row: Row): string {
-  return `${resource.path(pages)}/${row[resource.key ?? "id"]}`;
-}
-
-export type Row = Record<string, unknown> & { id: string };
-
-/** A resource whose members are declared once. */
-export interface Resource {
-  /** As the wire contract calls it. */
-  name: string;
-  /** Of its entries in the audit log. */
-  subject: string;
-  members: AnyMembers;
-  /** The list, relative to the organization. Its pages have the same addresses. */
-  path(pages: QueuePages): string;
-  /** The member that names a row in addresses. Default: its id. */
-  key?: "slug";
-  /** Default: its lists begin with the oldest row. */
-  isNewestFirst?: true;
-  /** Members that the resource tests itself, by column. */
-  own?: string[];
-  /** A body with the members that a create requires. */
-  body(pages: QueuePages): Record<string, unknown>;
-  /** Addresses of forms, relative to the list and to a row. A list with the form of new rows shows the members of all. */
-  forms: {
-    create: "" | "/new" | "/../new-pipeline";
-    change?: "" | "/edit";
-    delete: "/delete" | "/revoke";
-    /** False: the list shows all of a row. */
-    hasPage?: false;
-    /** Fields of a new row. Default: the body. */
-    fields?(pages: QueuePages): Record<string, string>;
-    /** All members of the organization may send them. */
-    areForAll?: true;
-  };
-  /**
-   * Two values of members that refer to other rows, by column.
-   * @param id of the row that gets them; none: a new one
-   */
-  samples?(pages: QueuePages, id?: string): Promise<Record<string, [unknown, unknown]>>;
-  /** Members that answers have elsewhere than under their own names. */
-  elsewhere?: Record<string, (row: Row) => unknown>;
-  /** Makes a member's text longer, by column, where it is not just any text. */
-  lengthen?: Record<string, (length: number) => string>;
-}
+import type { Resource } from "./resource.ts";
 
 const hostUrl = () => `https://${unique("git")}.example.com`;
 const longUrl = (length: number) => `${hostUrl()}/`.padEnd(length, "x");
 
-const inCluster = (list: string) => (pages: QueuePages) => `/clusters/${pages.acme.cluster.id}/${list}`;
+const inCluster = "/clusters/:cluster";
+const ofClusters: [Scope, Scope] = ["read_clusters", "write_clusters"];
+const described = { description: "Changed" };
+const ofAcme = ["--org", "acme"];
+const ofPrimary = [...ofAcme, "--cluster", "Primary"];
 
 export const resources: Resource[] = [
   {
     name: "clusters",
     subject: "cluster",
     members: clusterMembers,
-    path: () => "/clusters",
+    path: "/clusters",
+    parameter: "cluster",
+    operations: { noun: "Cluster", scopes: ofClusters, notFound: "No cluster found" },
     body: () => ({ name: unique("Cluster") }),
+    change: described,
     forms: { create: "", change: "/edit", delete: "/delete" },
+    command: {
+      noun: "cluster",
+      owner: ofAcme,
+      key: ["--cluster", "name"],
+      plural: "clusters",
+      hasUpdate: false,
+    },
     samples: async ({ services, actor, acme }, id = acme.cluster.id) => {
       const cluster = await requireCluster(services.db, acme.id, id);
       const make = (key: string) => createQueue(services, actor, cluster, { key });
@@ -131,26 +48,83 @@ export const resources: Resource[] = [
     name: "queues",
     subject: "queue",
     members: queueMembers,
-    path: inCluster("queues"),
+    path: `${inCluster}/queues`,
+    parameter: "queue",
+    operations: { noun: "Queue", scopes: ofClusters, notFound: "No cluster queue found" },
     body: () => ({ key: unique("queue") }),
-    forms: { create: "/new", change: "/edit", delete: "/delete" },
-  },
-  {
-    name: "secrets",
-    subject: "secret",
-    members: secretMembers,
-    path: inCluster("secrets"),
-    body: () => ({ key: unique("KEY").replace("-", "_"), value: "hunter2" }),
-    forms: { create: "", change: "", delete: "/delete" },
+    change: described,
+    forms: { create: "/new", change: "/edit", delete: "/delete", hasList: false },
+    command: { noun: "queue", owner: ofPrimary, key: ["--queue", "key"], plural: "queues" },
   },
   {
     name: "tokens",
     subject: "agent_token",
     members: agentTokenMembers,
-    path: inCluster("tokens"),
+    path: `${inCluster}/tokens`,
+    parameter: "token",
+    operations: {
+      noun: "ClusterToken",
+      scopes: ofClusters,
+      ending: "revoke",
+      notFound: "No cluster token found",
+    },
     body: () => ({}),
-    forms: { create: "", delete: "/revoke" },
+    change: described,
+    forms: { create: "", delete: "/revoke", hasList: false, hasPage: false },
     samples: async ({ acme }) => ({ queueId: [acme.queue.id, acme.queue.id] }),
+    examples: {
+      creates: [
+        ["A token, shown this once", { description: "Machines in the basement" }],
+        ["An address", { allowed_ip_addresses: "10.0.0.0/8" }],
+      ],
+      changes: [
+        ["Another description", { description: "Cellar" }],
+        ["Another description", { description: "Attic" }],
+      ],
+    },
+  },
+  {
+    name: "secrets",
+    subject: "secret",
+    members: secretMembers,
+    path: `${inCluster}/secrets`,
+    parameter: "secret",
+    operations: {
+      noun: "ClusterSecret",
+      scopes: ["read_secrets_details", "write_secrets"],
+      notFound: "No secret found",
+    },
+    body: () => ({ key: unique("KEY").replace("-", "_"), value: "hunter2" }),
+    change: described,
+    forms: { create: "", change: "", delete: "/delete" },
+    command: {
+      noun: "cluster-secret",
+      owner: ofPrimary,
+      key: ["--key", "key"],
+      plural: "secrets",
+      input: "hunter2",
+      hasUpdate: false,
+    },
+    examples: {
+      creates: [
+        [
+          "A secret for builds of one branch",
+          {
+            key: "DEPLOY_TOKEN",
+            value: "correct horse battery staple",
+            description: "Deploys the site",
+            policy: "- pipeline_slug: site\n  build_branch: main\n",
+          },
+        ],
+        ["A key that is taken", { key: "DEPLOY_TOKEN", value: "x" }],
+      ],
+      changes: [
+        ["For every job", { policy: null }],
+        ["Another description", { description: "Deploys all sites" }],
+      ],
+      others: (send, path) =>
+        send("replaceClusterSecretValue", "Another value", { path, json: { value: "Tr0ub4dor&3" } }),
+    },
   },
   {
     name: "schedules",
@@ -158,17 +132,46 @@ export const resources: Resource[] = [
     members: scheduleMembers,
     isNewestFirst: true,
     own: ["cronline", "commit", "branch", "env"],
-    path: () => "/pipelines/web/schedules",
+    path: "/pipelines/:slug/schedules",
+    parameter: "schedule",
+    operations: {
+      noun: "Schedule",
+      scopes: ["read_pipelines", "write_pipelines"],
+      writers: "member",
+      notFound: "No schedule found",
+    },
     body: () => ({ cronline: "@daily" }),
+    change: { label: "Changed" },
     forms: { create: "/new", change: "/edit", delete: "/delete", areForAll: true },
+    examples: {
+      creates: [
+        [
+          "On weekdays at eight in Berlin",
+          { label: "Morning", cronline: "0 8 * * 1-5 Europe/Berlin", env: { DEEP: "1" } },
+        ],
+        ["Too often", { cronline: "* * * * *" }],
+      ],
+      changes: [
+        ["Off for now", { enabled: false }],
+        ["At night", { cronline: "@daily", enabled: true }],
+      ],
+    },
   },
   {
     name: "pipelines",
     subject: "pipeline",
     members: pipelineMembers,
-    path: () => "/pipelines",
+    path: "/pipelines",
+    parameter: "slug",
+    operations: {
+      noun: "Pipeline",
+      scopes: ["read_pipelines", "write_pipelines"],
+      writers: "member",
+      notFound: "No pipeline found",
+    },
     key: "slug",
     body: ({ acme }) => ({ name: unique("Pipeline"), cluster_id: acme.cluster.id, steps: [] }),
+    change: { default_branch: "changed" },
     own: [
       ...["slug", "defaultCommandStepTimeout", "maximumCommandStepTimeout", "steps", "configuration"],
       ...["visibility", "pipelineTemplateUuid", "teams"],
@@ -196,8 +199,16 @@ export const resources: Resource[] = [
     name: "repository connections",
     subject: "repository_connection",
     members: connectionMembers,
-    path: () => "/repository_connections",
+    path: "/repository_connections",
+    parameter: "connection",
+    operations: {
+      noun: "RepositoryConnection",
+      scopes: ["read_organization_repository_connections", "write_organization_repository_connections"],
+      readers: "admin",
+      notFound: "No repository connection found",
+    },
     body: () => ({ type: "gitea", url: hostUrl() }),
+    change: { publish_statuses: false },
     forms: { create: "/new", change: "", delete: "/delete" },
     samples: async () => ({
       type: ["gitlab_self_managed", "bitbucket_server"],
@@ -206,5 +217,29 @@ export const resources: Resource[] = [
     }),
     elsewhere: { url: ({ host }) => (host as { url: string }).url },
     lengthen: { url: longUrl, apiUrl: longUrl },
+    command: {
+      noun: "repository-connection",
+      owner: ofAcme,
+      key: ["--host", "host"],
+      plural: "repository_connections",
+    },
+    examples: {
+      creates: [
+        [
+          "A host of one's own",
+          {
+            type: "gitlab_self_managed",
+            url: "https://gitlab.example.com",
+            token: "correct-horse-battery-staple",
+            webhook_allowed_addresses: ["192.0.2.0/24"],
+          },
+        ],
+        ["A host that is connected already", { type: "gitea", url: "https://gitlab.example.com" }],
+      ],
+      changes: [
+        ["No commit statuses", { publish_statuses: false }],
+        ["Another token", { token: "Tr0ub4dor-3" }],
+      ],
+    },
   },
 ];

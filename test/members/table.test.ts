@@ -1,17 +1,28 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { it } from "node:test";
-import { documentedResources } from "../../ingress/api/resources/documented.ts";
-import { withMembers } from "../../shared/members/table.ts";
+import { listPages, listTables, withMembers } from "../../shared/members/table.ts";
 import { resources } from "./resources.ts";
 
-it("the wire contract has the members of every resource (npm run settings)", () => {
-  for (const [page, members] of Object.entries(documentedResources)) {
-    const text = readFileSync(page, "utf8");
-    assert.equal(text, withMembers(text, members), page);
-  }
-  const own = ["triggers", "notification services"]; // test/triggers, test/notifications
-  const named = [...resources.map(({ name }) => name), ...own];
-  const documented = Object.values(documentedResources).flatMap((members) => Object.keys(members));
-  assert.deepEqual(documented.sort(), named.sort());
+const pages = listPages().map((page) => readFileSync(page, "utf8"));
+const declaration = /^export const (\w+) = \{$(?:(?!^\}).)*^\} satisfies Members</gms;
+/** They test their members themselves: test/triggers, test/notifications. */
+const own = ["triggerMembers", "notificationServiceMembers"];
+
+it("the wire contract has the members of every resource (npm run settings)", async () => {
+  for (const page of pages) assert.equal(page, await withMembers(page));
+});
+
+it("every declaration of members has a table and tests", () => {
+  const declarations = globSync("shared/**/*.ts").flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(declaration)].map(([, name]) => name),
+  );
+  assert.deepEqual(
+    pages
+      .flatMap(listTables)
+      .map(({ name }) => name)
+      .sort(),
+    declarations.sort(),
+  );
+  assert.equal(resources.length + own.length, declarations.length);
 });

@@ -3,7 +3,7 @@ import { it } from "node:test";
 import type { Tables } from "../../shared/db/schema.ts";
 import { newId } from "../../shared/ids.ts";
 import { describeWorld } from "../helpers/databases.ts";
-import { openResources } from "../members/resources.ts";
+import { openResources } from "../members/open-resources.ts";
 
 const list = "/organizations/acme/services";
 

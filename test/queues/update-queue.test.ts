@@ -15,20 +15,6 @@ describeWorld("PUT and PATCH …/queues/{id}", openApi, (api) => {
     assert.deepEqual(await read(id), before);
   };
 
-  for (const method of ["PUT", "PATCH"]) {
-    it(`${method} changes only the given members`, async () => {
-      const made = await api.newQueue({ description: "old", retry_agent_affinity: "prefer-different" });
-      const one = await update(made.id, { description: "new" }, method);
-      const two = await update(made.id, { retry_agent_affinity: "prefer-warmest" }, method);
-      const none = await update(made.id, {}, method);
-
-      assert.deepEqual([one.status, one.body], [200, { ...made, description: "new" }]);
-      const both = { ...made, description: "new", retry_agent_affinity: "prefer-warmest" };
-      assert.deepEqual([two.status, two.body], [200, both]);
-      assert.deepEqual([none.status, none.body, await read(made.id)], [200, both, both]);
-    });
-  }
-
   describe("with hostedAgents", () => {
     const small = "LINUX_AMD64_2X4";
     const hosted = (instanceShape = small) => api.newQueue({ hostedAgents: { instanceShape } });

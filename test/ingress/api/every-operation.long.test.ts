@@ -8,6 +8,7 @@ import { type Api, openApi, unknownId } from "../../helpers/api.ts";
 import { sqlite } from "../../helpers/databases.ts";
 import { type Answer, request } from "../../helpers/http.ts";
 import { setUpOrganization } from "../../helpers/organization.ts";
+import { resources } from "../../members/resources.ts";
 import {
   addUpload,
   allowed,
@@ -16,11 +17,9 @@ import {
   fill,
   freshAgent,
   freshBulkRebuild,
-  freshConnection,
-  freshSecret,
+  freshRows,
   freshService,
   freshStack,
-  freshToken,
   pathOf,
   pushToProvider,
   tags,
@@ -57,14 +56,14 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
       ACCESS_TOKENS_PER_MEMBER: "1000",
       QUEUES_PER_CLUSTER: "1000",
       CLUSTERS_PER_ORGANIZATION: "1000",
+      SCHEDULES_PER_PIPELINE: "1000",
       REPOSITORY_CONNECTIONS_PER_ORGANIZATION: "1000",
       NOTIFICATION_SERVICES_PER_ORGANIZATION: "1000",
       OUTBOUND_ALLOWED_NETWORKS: "127.0.0.0/8",
     });
     await api.build(api.acme.pipeline.id);
-    Object.assign(api.present, await freshBulkRebuild(api), await freshToken(api));
-    Object.assign(api.present, await freshSecret(api), await freshAgent(api), await freshConnection(api));
-    Object.assign(api.present, await freshService(api));
+    Object.assign(api.present, await freshBulkRebuild(api));
+    Object.assign(api.present, await freshRows(api), await freshAgent(api), await freshService(api));
     Object.assign(api.present, await freshStack(api));
     Object.assign(api.present, await pushToProvider(api, api.present.slug));
     const { body: build } = await api.send("GET", `/pipelines/${api.present.slug}/builds/1`);
@@ -116,20 +115,15 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
 
   for (const example of everyOperation) {
     const { id, method, path, scope } = example;
-    const names = [...path.matchAll(/:([a-z]+)/g)].map(([, name]) => name as keyof typeof notFound);
-    const notFound = {
-      cluster: "No cluster found",
-      queue: "No cluster queue found",
+    const names = [...path.matchAll(/:([a-z]+)/g)].map(([, name = ""]) => name);
+    const notFound: Record<string, string> = {
+      ...Object.fromEntries(resources.map(({ parameter, operations }) => [parameter, operations.notFound])),
       agent: "No agent found",
       stack: "No stack found",
       job: "No job found",
-      token: "No cluster token found",
-      secret: "No secret found",
-      connection: "No repository connection found",
       service: "No notification service found",
       annotation: "No annotation found",
       upload: "No step upload found",
-      slug: "No pipeline found",
       number: "No build found",
       trigger: "No pipeline trigger found",
       delivery: "No delivery found",
@@ -213,7 +207,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
             const given = fill(api, path, { [name]: value });
             const raw = example.body ? { raw: "{", headers: { "Content-Type": "text/plain" } } : {};
             const answer = await api.send(method, given, raw);
-            assertRefused(answer, 404, notFound[name]);
+            assertRefused(answer, 404, notFound[name] ?? "");
           }
         });
       }

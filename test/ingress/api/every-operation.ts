@@ -5,9 +5,11 @@ import { insertUpload } from "../../../shared/agents/upload-store.ts";
 import { findConnectionOfHost } from "../../../shared/connections/store.ts";
 import { token as hostToken, startStandIn } from "../../connections/stand-ins.ts";
 import { agentTokenOf, sendAsAgent, startAgent } from "../../helpers/agent.ts";
-import { type Api, pipelineBody, unique } from "../../helpers/api.ts";
+import { type Api, unique } from "../../helpers/api.ts";
 import { decide, decideDue } from "../../helpers/builds.ts";
 import { post } from "../../helpers/http.ts";
+import type { Resource } from "../../members/resource.ts";
+import { resources } from "../../members/resources.ts";
 
 type Parameters = Record<string, string>;
 
@@ -18,6 +20,7 @@ export const tags = [
   "Repository connections",
   "Notification services",
   "Pipelines",
+  "Schedules",
   "Builds",
   "Agents",
   "Pipeline triggers (public preview)",
@@ -49,25 +52,20 @@ const provider = `${pipeline}/provider`;
 const providerDelivery = `${provider}/deliveries/:push`;
 const bulkRebuild = `${trigger}/rebuilds/:rebuild`;
 
-const token = `${cluster}/tokens/:token`;
-const connection = "/repository_connections/:connection";
 const service = "/services/:service";
 const hook = { provider: "webhook", settings: { url: "https://example.com/hook" } };
 const secret = `${cluster}/secrets/:secret`;
 
-export const freshSecret = async ({ send, present }: Api) => {
-  const body = { key: unique("KEY").replace("-", "_"), value: "x" };
-  return { secret: (await send("POST", `/clusters/${present.cluster}/secrets`, { body })).body.id as string };
-};
-
-export const freshToken = async ({ send, present }: Api) => {
-  const made = await send("POST", `/clusters/${present.cluster}/tokens`, { body: { description: "Fresh" } });
-  return { token: made.body.id as string };
-};
-export const freshConnection = async ({ send }: Api) => {
-  const body = { type: "gitea", url: `https://${unique("git")}.example.com` };
-  return { connection: (await send("POST", "/repository_connections", { body })).body.id as string };
-};
+/** Creates a row of a declared resource. */
+export async function freshRow(api: Api, { path, parameter, key, body }: Resource) {
+  const made = await api.send("POST", fill(api, path), { body: body(api) });
+  return { [parameter]: made.body[key ?? "id"] as string };
+}
+/** Creates one row of each resource that acme has none of. */
+export async function freshRows(api: Api) {
+  const missing = resources.filter(({ parameter }) => !Object.hasOwn(api.present, parameter));
+  return Object.assign({}, ...(await Promise.all(missing.map((each) => freshRow(api, each)))));
+}
 export const freshService = async ({ send }: Api) => {
   return { service: (await send("POST", "/services", { body: hook })).body.id as string };
 };
@@ -139,7 +137,6 @@ export const freshBulkRebuild = async (api: Api) => {
   return { ...at, rebuild: made.body.id as string };
 };
 
-const freshCluster = async ({ newCluster }: Api) => ({ cluster: (await newCluster()).id });
 const pausedQueue = async (api: Api) => {
   const fresh = await freshQueue(api);
   await api.send("POST", `${api.queues}/${fresh.queue}/pause_dispatch`);
@@ -203,50 +200,17 @@ const pausedAgent = async (api: Api) => {
   await api.send("PUT", `/agents/${fresh.agent}/pause`);
   return fresh;
 };
-const described = { body: () => ({ description: "Changed" }) };
-const branched = { body: () => ({ default_branch: "changed" }) };
 
 type Call = Pick<Example, "body" | "takesNoBodyToo" | "prepare">;
 type Row = [id: string, method: string, path: string, Scope, "admin" | "member", Example["status"], Call?];
 
 // biome-ignore format: a table
 const rows: Row[] = [
-  ["listClusters", "GET", "/clusters", "read_clusters", "member", 200],
-  ["createCluster", "POST", "/clusters", "write_clusters", "admin", 201, { body: () => ({ name: unique("Cluster") }) }],
-  ["getCluster", "GET", cluster, "read_clusters", "member", 200],
-  ["updateCluster", "PUT", cluster, "write_clusters", "admin", 200, described],
-  ["updateClusterByPatch", "PATCH", cluster, "write_clusters", "admin", 200, described],
-  ["deleteCluster", "DELETE", cluster, "write_clusters", "admin", 204, { prepare: freshCluster }],
-
-  ["listQueues", "GET", `${cluster}/queues`, "read_clusters", "member", 200],
-  ["createQueue", "POST", `${cluster}/queues`, "write_clusters", "admin", 201, { body: () => ({ key: unique("queue") }) }],
-  ["getQueue", "GET", queue, "read_clusters", "member", 200],
-  ["updateQueue", "PUT", queue, "write_clusters", "admin", 200, described],
-  ["updateQueueByPatch", "PATCH", queue, "write_clusters", "admin", 200, described],
-  ["deleteQueue", "DELETE", queue, "write_clusters", "admin", 204, { prepare: freshQueue }],
   ["pauseDispatch", "POST", `${queue}/pause_dispatch`, "write_clusters", "admin", 200, { body: () => ({ dispatch_paused_note: "n" }), takesNoBodyToo: true, prepare: freshQueue }],
   ["resumeDispatch", "POST", `${queue}/resume_dispatch`, "write_clusters", "admin", 200, { prepare: pausedQueue }],
 
-  ["listClusterTokens", "GET", `${cluster}/tokens`, "read_clusters", "member", 200],
-  ["createClusterToken", "POST", `${cluster}/tokens`, "write_clusters", "admin", 201, { body: () => ({ description: "New" }) }],
-  ["getClusterToken", "GET", token, "read_clusters", "member", 200],
-  ["updateClusterToken", "PUT", token, "write_clusters", "admin", 200, described],
-  ["updateClusterTokenByPatch", "PATCH", token, "write_clusters", "admin", 200, described],
-  ["revokeClusterToken", "DELETE", token, "write_clusters", "admin", 204, { prepare: freshToken }],
+  ["replaceClusterSecretValue", "PUT", `${secret}/value`, "write_secrets", "admin", 200, { body: () => ({ value: "y" }) }],
 
-  ["listClusterSecrets", "GET", `${cluster}/secrets`, "read_secrets_details", "member", 200],
-  ["createClusterSecret", "POST", `${cluster}/secrets`, "write_secrets", "admin", 201, { body: () => ({ key: unique("KEY").replace("-", "_"), value: "x" }) }],
-  ["getClusterSecret", "GET", secret, "read_secrets_details", "member", 200, { prepare: freshSecret }],
-  ["updateClusterSecret", "PUT", secret, "write_secrets", "admin", 200, { ...described, prepare: freshSecret }],
-  ["updateClusterSecretByPatch", "PATCH", secret, "write_secrets", "admin", 200, { ...described, prepare: freshSecret }],
-  ["replaceClusterSecretValue", "PUT", `${secret}/value`, "write_secrets", "admin", 200, { body: () => ({ value: "y" }), prepare: freshSecret }],
-  ["deleteClusterSecret", "DELETE", secret, "write_secrets", "admin", 204, { prepare: freshSecret }],
-
-  ["listRepositoryConnections", "GET", "/repository_connections", "read_organization_repository_connections", "admin", 200],
-  ["createRepositoryConnection", "POST", "/repository_connections", "write_organization_repository_connections", "admin", 201, { body: () => ({ type: "gitea", url: `https://${unique("git")}.example.com` }) }],
-  ["getRepositoryConnection", "GET", connection, "read_organization_repository_connections", "admin", 200, { prepare: freshConnection }],
-  ["updateRepositoryConnection", "PUT", connection, "write_organization_repository_connections", "admin", 200, { body: () => ({ publish_statuses: false }), prepare: freshConnection }],
-  ["updateRepositoryConnectionByPatch", "PATCH", connection, "write_organization_repository_connections", "admin", 200, { body: () => ({ token: "t" }), prepare: freshConnection }],
   ["listNotificationServices", "GET", "/services", "read_notification_services", "admin", 200],
   ["createNotificationService", "POST", "/services", "write_notification_services", "admin", 201, { body: () => hook }],
   ["getNotificationService", "GET", service, "read_notification_services", "admin", 200, { prepare: freshService }],
@@ -254,14 +218,6 @@ const rows: Row[] = [
   ["deleteNotificationService", "DELETE", service, "write_notification_services", "admin", 204, { prepare: freshService }],
   ["enableNotificationService", "PUT", `${service}/enable`, "write_notification_services", "admin", 200, { prepare: freshService }],
   ["disableNotificationService", "PUT", `${service}/disable`, "write_notification_services", "admin", 200, { prepare: freshService }],
-  ["deleteRepositoryConnection", "DELETE", connection, "write_organization_repository_connections", "admin", 204, { prepare: freshConnection }],
-
-  ["listPipelines", "GET", "/pipelines", "read_pipelines", "member", 200],
-  ["createPipeline", "POST", "/pipelines", "write_pipelines", "member", 201, { body: ({ acme }) => pipelineBody(acme.cluster.id) }],
-  ["getPipeline", "GET", pipeline, "read_pipelines", "member", 200],
-  ["updatePipeline", "PUT", pipeline, "write_pipelines", "member", 200, branched],
-  ["updatePipelineByPatch", "PATCH", pipeline, "write_pipelines", "member", 200, branched],
-  ["deletePipeline", "DELETE", pipeline, "write_pipelines", "member", 204, { prepare: freshPipeline }],
 
   ["archivePipeline", "POST", `${pipeline}/archive`, "write_pipelines", "member", 200, { prepare: freshPipeline }],
   ["unarchivePipeline", "POST", `${pipeline}/unarchive`, "write_pipelines", "member", 200, { prepare: freshPipeline }],
@@ -344,7 +300,26 @@ const rows: Row[] = [
   ["cancelBulkRebuild", "PUT", `${bulkRebuild}/cancel`, "write_builds", "member", 200, { prepare: freshBulkRebuild }],
 ];
 
-export const everyOperation: Example[] = rows.map(([id, method, path, scope, role, status, call]) => ({
+/** The operations that read and change a declared resource. */
+function operationsOf(resource: Resource): Row[] {
+  const { path, parameter, operations, body, change } = resource;
+  const { noun, scopes, readers = "member", writers = "admin", ending = "delete" } = operations;
+  const [reading, writing] = scopes;
+  const one = `${path}/:${parameter}`;
+  const changed = { body: () => change };
+  return [
+    [`list${noun}s`, "GET", path, reading, readers, 200],
+    [`create${noun}`, "POST", path, writing, writers, 201, { body }],
+    [`get${noun}`, "GET", one, reading, readers, 200],
+    [`update${noun}`, "PUT", one, writing, writers, 200, changed],
+    [`update${noun}ByPatch`, "PATCH", one, writing, writers, 200, changed],
+    [`${ending}${noun}`, "DELETE", one, writing, writers, 204, { prepare: (api) => freshRow(api, resource) }],
+  ];
+}
+
+const all = [...resources.flatMap(operationsOf), ...rows];
+
+export const everyOperation: Example[] = all.map(([id, method, path, scope, role, status, call]) => ({
   id,
   method,
   path,

@@ -9,7 +9,7 @@ import { type Refusal, validationFailed } from "../../../shared/refusal.ts";
 import { toProblems } from "../../../shared/validation.ts";
 import { openApi } from "../../helpers/api.ts";
 import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
-import { everyOperation, fill, freshBulkRebuild, freshToken } from "./every-operation.ts";
+import { everyOperation, fill, freshBulkRebuild, freshRows } from "./every-operation.ts";
 import { hostileBodies } from "./hostile-bodies.ts";
 
 /** The checks of bodies need no parts. */
@@ -35,7 +35,8 @@ describeWorldOn(sqlite, "a body below 64 KB with much that is wrong", openApi, (
   before(async () => {
     const { services } = api.world;
     declared = [...restOperations(services), ...agentOperations(services, noParts)];
-    Object.assign(api.present, await freshBulkRebuild(api), await freshToken(api));
+    Object.assign(api.present, await freshBulkRebuild(api));
+    Object.assign(api.present, await freshRows(api));
   });
 
   function findWorst({ id, body }: Operation): void {

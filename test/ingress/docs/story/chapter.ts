@@ -10,7 +10,7 @@ export interface Story {
   org: { org: string };
 }
 
-type Send = (id: string, summary: string, sent?: Partial<Sent>) => Promise<Answer>;
+export type Send = (id: string, summary: string, sent?: Partial<Sent>) => Promise<Answer>;
 
 /** Returns a sender of requests with the token, to resources below `path`. The default status is 200. */
 export function openSender({ recorder, token }: Story, path: Record<string, string>): Send {

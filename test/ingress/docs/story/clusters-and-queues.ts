@@ -1,4 +1,5 @@
 import { openSender, type Story } from "./chapter.ts";
+import { resourcesOf } from "./resources.ts";
 
 export async function clustersAndQueues(story: Story) {
   const send = openSender(story, story.org);
@@ -49,54 +50,10 @@ export async function clustersAndQueues(story: Story) {
   await send("pauseDispatch", "The queue is paused already", { path: queue, json: {}, status: 422 });
   await send("resumeDispatch", "The queue again", { path: queue });
   await send("deleteQueue", "No answer but the status", { path: mac, status: 204 });
-  const tokens = await send("createClusterToken", "A token, shown this once", {
-    path: cluster,
-    json: { description: "Machines in the basement" },
-    status: 201,
-  });
-  await send("createClusterToken", "An address", {
-    path: cluster,
-    json: { allowed_ip_addresses: "10.0.0.0/8" },
-    status: 422,
-  });
-  const token = { ...cluster, token: tokens.body.id };
-  await send("listClusterTokens", "A page of tokens", { path: cluster });
-  await send("getClusterToken", "A token", { path: token });
-  await send("updateClusterToken", "Another description", { path: token, json: { description: "Cellar" } });
-  await send("updateClusterTokenByPatch", "Another description", {
-    path: token,
-    json: { description: "Attic" },
-  });
-  await send("revokeClusterToken", "No answer but the status", { path: token, status: 204 });
-  await secrets(story, cluster);
+  await resourcesOf(story, "/clusters/:cluster", cluster);
   const empty = await send("createCluster", "A cluster without a description", {
     json: { name: "Laboratory" },
     status: 201,
   });
   await send("deleteCluster", "No answer but the status", { path: { cluster: empty.body.id }, status: 204 });
-}
-
-async function secrets(story: Story, cluster: { cluster: string }) {
-  const send = openSender(story, { ...story.org, ...cluster });
-  const made = await send("createClusterSecret", "A secret for builds of one branch", {
-    json: {
-      key: "DEPLOY_TOKEN",
-      value: "correct horse battery staple",
-      description: "Deploys the site",
-      policy: "- pipeline_slug: site\n  build_branch: main\n",
-    },
-    status: 201,
-  });
-  const { key } = made.body;
-  await send("createClusterSecret", "A key that is taken", { json: { key, value: "x" }, status: 422 });
-  const secret = { secret: made.body.id };
-  await send("listClusterSecrets", "A page of secrets");
-  await send("getClusterSecret", "A secret", { path: secret });
-  await send("updateClusterSecret", "For every job", { path: secret, json: { policy: null } });
-  await send("updateClusterSecretByPatch", "Another description", {
-    path: secret,
-    json: { description: "Deploys all sites" },
-  });
-  await send("replaceClusterSecretValue", "Another value", { path: secret, json: { value: "Tr0ub4dor&3" } });
-  await send("deleteClusterSecret", "No answer but the status", { path: secret, status: 204 });
 }

@@ -1,5 +1,6 @@
 import { openSender, type Story } from "./chapter.ts";
 import { provider } from "./provider.ts";
+import { resourcesOf } from "./resources.ts";
 
 const yaml = `# Every page
 steps:
@@ -61,29 +62,11 @@ export async function pipelines(story: Story) {
   await send("listPipelines", "Archived pipelines", { query: { archived: "true" } });
   await send("unarchivePipeline", "It makes builds again", { path: { slug: "docs" } });
   await send("listPipelines", "A page of pipelines", { query: { page: "1", per_page: "30" } });
-  await schedules(story);
+  await resourcesOf(story, "/pipelines/:slug", { slug: "site" });
   await send("createPipeline", "The least that a pipeline needs", {
     json: { name: "Old site", cluster_id: clusterId, steps: [{ command: "make" }] },
     status: 201,
   });
   await provider(story);
   await send("deletePipeline", "No answer but the status", { path: { slug: "old-site" }, status: 204 });
-}
-
-async function schedules(story: Story) {
-  const send = openSender(story, { ...story.org, slug: "site" });
-  const made = await send("createSchedule", "On weekdays at eight in Berlin", {
-    json: { label: "Morning", cronline: "0 8 * * 1-5 Europe/Berlin", env: { DEEP: "1" } },
-    status: 201,
-  });
-  await send("createSchedule", "Too often", { json: { cronline: "* * * * *" }, status: 422 });
-  const schedule = { schedule: made.body.id };
-  await send("listSchedules", "A page of schedules");
-  await send("getSchedule", "A schedule", { path: schedule });
-  await send("updateSchedule", "Off for now", { path: schedule, json: { enabled: false } });
-  await send("updateScheduleByPatch", "At night", {
-    path: schedule,
-    json: { cronline: "@daily", enabled: true },
-  });
-  await send("deleteSchedule", "No answer but the status", { path: schedule, status: 204 });
 }

@@ -7,9 +7,9 @@ import type { TriggerApi } from "../../../helpers/trigger-api.ts";
 import { Recorder } from "../recorder.ts";
 import type { Story } from "./chapter.ts";
 import { clustersAndQueues } from "./clusters-and-queues.ts";
-import { connections } from "./connections.ts";
 import { oauth } from "./oauth.ts";
 import { pipelines } from "./pipelines.ts";
+import { resourcesOf } from "./resources.ts";
 import { services } from "./services.ts";
 import { triggersAndBuilds } from "./triggers-and-builds.ts";
 
@@ -24,7 +24,7 @@ export async function tellStory(api: TriggerApi): Promise<Recorder> {
 
   await recorder.send("getRoot", "A greeting", { status: 200 });
   await accounts(story);
-  await connections(story);
+  await resourcesOf(story, "");
   await services(story);
   await clustersAndQueues(story);
   await pipelines(story);

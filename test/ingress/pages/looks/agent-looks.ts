@@ -27,7 +27,7 @@ export async function exhibitAgents(pages: Pages) {
   const actor = { organization, userId: ada.id };
   const cluster = await createCluster(services, actor, { name: "Workshop" });
   const queue = await createQueue(services, actor, cluster, { key: "builders", isDefault: true });
-  const { agentToken, token } = await createAgentToken(services, actor, cluster, {
+  const { token } = await createAgentToken(services, actor, cluster, {
     description: "Machines in the workshop",
     queueId: queue.id,
     expiresAt: null,
@@ -67,7 +67,6 @@ export async function exhibitAgents(pages: Pages) {
     running: `/organizations/globex/agents/${first.id}`,
     paused: `/organizations/globex/agents/${second.id}`,
     build: "/organizations/globex/pipelines/compiler/builds/1",
-    revoke: `${at}/tokens/${agentToken.id}/revoke`,
   };
 }
 

@@ -28,11 +28,6 @@ export const connectionLooks: Look<Exhibits>[] = [
   { name: "a new connection", as: "ada", visit: withRights },
   { name: "a new connection, refused", as: "ada", visit: refused },
   { name: "a connection inside", as: "ada", visit: (page, { connections }) => page.goto(connections.inside) },
-  {
-    name: "deleting a connection",
-    as: "ada",
-    visit: (page, { connections }) => page.goto(`${connections.inside}/delete`),
-  },
 ];
 
 /** Makes connections of Globex. */

@@ -20,6 +20,7 @@ import { createTrigger } from "../../../../shared/triggers/create.ts";
 import { press } from "../../../helpers/browser.ts";
 import { buildWebhook, fanOut } from "../../../helpers/builds.ts";
 import { addApplication, type Pages } from "../../../helpers/pages.ts";
+import { exhibitResources, resourceLooks } from "../../../members/resource-looks.ts";
 import { exhibitAgents } from "./agent-looks.ts";
 import { exhibitArtifacts } from "./artifact-looks.ts";
 import { connectionLooks, exhibitConnections } from "./connection-looks.ts";
@@ -268,11 +269,9 @@ export const everyPage: Look[] = [
   { name: "settings", as: "ada", visit: at("/organizations/globex/settings") },
   { name: "settings, refused", as: "ada", visit: wrongSettings },
   { name: "new token, scopes of a preset", as: "ada", visit: presetOfScopes },
-  { name: "a new pipeline", as: "ada", visit: at("/organizations/globex/new-pipeline") },
   { name: "editing a pipeline", as: "ada", visit: at("/organizations/globex/pipelines/site/edit") },
   { name: "editing a pipeline, refused", as: "ada", visit: refusedPipeline },
   { name: "editing a pipeline, as JSON", as: "ada", visit: stepsAsJson },
-  { name: "deleting a pipeline", as: "ada", visit: at("/organizations/globex/pipelines/site/delete") },
   { name: "history of a pipeline", as: "ada", visit: at("/organizations/globex/pipelines/site/history") },
   { name: "a pipeline, no build yet", as: "bob", visit: at("/organizations/acme/pipelines/web") },
   { name: "a build", as: "ada", visit: at("/organizations/globex/pipelines/site/builds/3") },
@@ -294,9 +293,7 @@ export const everyPage: Look[] = [
   { name: "clusters, for a member", as: "bob", visit: at("/organizations/acme/clusters") },
   { name: "a cluster", as: "ada", visit: (page, { cluster }) => page.goto(cluster) },
   { name: "a cluster, no queue yet", as: "ada", visit: (page, { emptyCluster }) => page.goto(emptyCluster) },
-  { name: "editing a cluster", as: "ada", visit: (page, { cluster }) => page.goto(`${cluster}/edit`) },
   { name: "deleting a cluster, refused", as: "ada", visit: deletionRefused },
-  { name: "a new queue", as: "ada", visit: (page, { cluster }) => page.goto(`${cluster}/queues/new`) },
   { name: "a new queue, hosted", as: "ada", visit: hostedShape },
   { name: "a queue", as: "ada", visit: (page, { queues }) => page.goto(queues.deploy) },
   { name: "a queue, paused", as: "ada", visit: (page, { queues }) => page.goto(queues.default) },
@@ -331,9 +328,8 @@ export const everyPage: Look[] = [
   { name: "a new build, refused", as: "ada", visit: wrongBuild },
   { name: "a registration token, refused", as: "ada", visit: wrongToken },
   { name: "a registration token, created", as: "ada", visit: newRegistrationToken },
-  { name: "revoking a registration token", as: "ada", visit: (page, { agents }) => page.goto(agents.revoke) },
   { name: "editing a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/edit`) },
-  { name: "deleting a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/delete`) },
+  ...resourceLooks,
   ...connectionLooks,
   ...outboxLooks,
   ...serviceLooks,
@@ -355,6 +351,7 @@ export async function exhibit(pages: Pages) {
     triggers: await exhibitTriggers(pages),
     agents: await exhibitAgents(pages),
     steps: await exhibitSteps(pages),
+    resources: await exhibitResources(pages),
     secrets: await exhibitSecrets(pages),
     connections: await exhibitConnections(pages),
     outbox: await exhibitMessages(pages),

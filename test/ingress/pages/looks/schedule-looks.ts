@@ -20,7 +20,6 @@ export const scheduleLooks: Look<Exhibits>[] = [
     as: "ada",
     visit: (page) => page.goto("/organizations/globex/pipelines/quiet/schedules"),
   },
-  { name: "a new schedule", as: "ada", visit: (page) => page.goto(`${list}/new`) },
   {
     name: "a new schedule, refused",
     as: "ada",
@@ -32,7 +31,6 @@ export const scheduleLooks: Look<Exhibits>[] = [
   },
   { name: "a schedule", as: "ada", visit: (page, { schedule }) => page.goto(schedule) },
   { name: "editing a schedule", as: "ada", visit: (page, { schedule }) => page.goto(`${schedule}/edit`) },
-  { name: "deleting a schedule", as: "ada", visit: (page, { schedule }) => page.goto(`${schedule}/delete`) },
 ];
 
 /** Makes schedules of a pipeline of Globex. */

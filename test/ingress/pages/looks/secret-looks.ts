@@ -34,7 +34,6 @@ export const secretLooks: Look<Exhibits>[] = [
   { name: "secrets, refused", as: "ada", visit: refusedSecret },
   { name: "a secret", as: "ada", visit: (page, { secrets }) => page.goto(secrets.one) },
   { name: "a secret, refused policy", as: "ada", visit: refusedPolicy },
-  { name: "deleting a secret", as: "ada", visit: (page, { secrets }) => page.goto(`${secrets.one}/delete`) },
 ];
 
 /** Makes secrets of a cluster of Globex. */
