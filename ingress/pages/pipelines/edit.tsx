@@ -26,7 +26,7 @@ export const editPipelinePage = memberPage(async (services, request) => {
   return show(services, request, pipeline, { draft: draftOfPipeline(pipeline) });
 });
 
-/** POST …/edit {fields as in new but slug, environment_choice: keep or replace} */
+/** POST …/edit {fields as in new but slug, environment_choice: keep, replace or first} */
 export const savePipeline = memberAction(async (services, request, form) => {
   const { id } = request.organization;
   const pipeline = await loadPipelineWithSteps(services, request);

@@ -14,7 +14,12 @@ import { pathOf } from "../../../shared/sources/providers.ts";
 import { maxLengthOf, toProblems } from "../../../shared/validation.ts";
 import { bodyOf, type Draft, draftOf, listFields, readDraft } from "../resources/draft.ts";
 import { MemberFields } from "../resources/fields.tsx";
-import { EnvironmentChoice, EnvironmentField, readEnvironment } from "../ui/environment-field.tsx";
+import {
+  EnvironmentChoice,
+  EnvironmentField,
+  readEnvironment,
+  replacesEnvironment,
+} from "../ui/environment-field.tsx";
 import { DefaultButton, Field, Select } from "../ui/form.tsx";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { draftOfSteps, editSteps, fieldOfStep, readStepsDraft, type StepsDraft, toSteps } from "./steps.ts";
@@ -48,7 +53,7 @@ export function draftOfPipeline(pipeline: Pipeline): PipelineDraft {
 function readPipelineDraft(form: URLSearchParams): PipelineDraft {
   return {
     members: readDraft(pipelineMembers, form),
-    replacesEnvironment: form.get("environment_choice") === "replace",
+    replacesEnvironment: replacesEnvironment(form),
     steps: readStepsDraft(form),
   };
 }

@@ -25,7 +25,7 @@ export const editTriggerPage = memberPage(async (services, request) => {
   return editPage(request, edited, { draft: toDraft(edited.trigger) });
 });
 
-/** POST …/edit {fields as in new, environment_choice: keep or replace} */
+/** POST …/edit {fields as in new, environment_choice: keep, replace or first} */
 export const saveTrigger = memberAction(async (services, request, form) => {
   const edited = await loadEditedTrigger(services, request);
   const { trigger } = edited;

@@ -11,7 +11,12 @@ import { buildDefaults, hmacDefaults, type TriggerType } from "../../../shared/t
 import { maxLengthOf, problemsOf, requiredText, text } from "../../../shared/validation.ts";
 import { draftOf, fieldNamesOf, listFields, readDraft } from "../resources/draft.ts";
 import { MemberFields } from "../resources/fields.tsx";
-import { EnvironmentChoice, EnvironmentField, readEnvironment } from "../ui/environment-field.tsx";
+import {
+  EnvironmentChoice,
+  EnvironmentField,
+  readEnvironment,
+  replacesEnvironment,
+} from "../ui/environment-field.tsx";
 import { Check, DefaultButton, FormError } from "../ui/form.tsx";
 import { asSentence, type FieldNames, type FormProblems } from "../ui/problems.ts";
 import { FilterField } from "./filter-field.tsx";
@@ -62,7 +67,7 @@ export function readTrigger(form: URLSearchParams, saved?: string): TriggerDraft
   return {
     texts,
     enabled: form.has("enabled"),
-    replacesEnvironment: form.get("environment_choice") === "replace",
+    replacesEnvironment: replacesEnvironment(form),
     isVerified: texts.type === hmacType || (form.has("verify") && !isUnasked(texts)),
     isGenerated: form.has("generated"),
   };

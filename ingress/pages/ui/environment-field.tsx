@@ -78,7 +78,13 @@ export function EnvironmentField({
   );
 }
 
-/** Keeps or replaces the variables of a saved trigger. */
+/** Says if a form replaces the saved variables. A blank field adds none where there are none. */
+export function replacesEnvironment(form: URLSearchParams): boolean {
+  const choice = form.get("environment_choice");
+  return choice === "replace" || (choice === "first" && form.get("environment")?.trim() !== "");
+}
+
+/** Keeps or replaces the saved variables. Where there are none, it asks for the first ones. */
 export function EnvironmentChoice({
   names,
   isReplaced,
@@ -90,10 +96,19 @@ export function EnvironmentChoice({
   value: string;
   problems: FormProblems;
 }) {
+  if (names.length === 0)
+    return (
+      <>
+        <input type="hidden" name="environment_choice" value="first" />
+        <EnvironmentField {...field} />
+      </>
+    );
   return (
     <fieldset class="environment">
       <legend>Environment variables</legend>
-      <p>{names.length === 0 ? "None are set." : <CodeList names={names} />}</p>
+      <p>
+        <CodeList names={names} />
+      </p>
       <label class="check">
         <input type="radio" name="environment_choice" value="keep" checked={!isReplaced} />
         Keep as they are

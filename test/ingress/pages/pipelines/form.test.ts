@@ -356,6 +356,23 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       assert.deepEqual(environmentOfPipeline(services.cipher, await find(slug)), { NEW: "1" });
     });
 
+    it("asks for variables at once where there are none, and leaves it so for a blank field", async () => {
+      const { slug } = await make("Without variables");
+      const edit = `${at}/pipelines/${slug}/edit`;
+      const { text } = await pages.asBob.get(edit);
+      assert.match(text, /name="environment_choice" value="first"/);
+      assert.doesNotMatch(text, /Keep as they are/);
+      const save = async (environment: string) => {
+        const given = fields({ name: "Without variables", environment_choice: "first", environment });
+        assert.equal((await pages.asBob.post(edit, given)).status, 303);
+        return find(slug);
+      };
+
+      const { environmentSealed } = await save(" ");
+      assert.equal(environmentSealed, null);
+      assert.deepEqual(environmentOfPipeline(pages.services.cipher, await save("FIRST=1")), { FIRST: "1" });
+    });
+
     it("keeps steps that are too large for a page", async () => {
       const { slug, steps } = await make("Large", [{ command: "x".repeat(60_000) }]);
       const page = await pages.asBob.get(`${at}/pipelines/${slug}/edit`);
