@@ -53,7 +53,7 @@ export function Deliveries({
                 <Time at={delivery.receivedAt} />
               )}
               {delivery.event && <span>{delivery.event}</span>}
-              {delivery.externalId && <span class="quiet">{delivery.externalId}</span>}
+              {delivery.externalId && <span class="quiet only-on-desk">{delivery.externalId}</span>}
             </th>
             {nameTrigger && <td>{nameTrigger(delivery)}</td>}
             <td>

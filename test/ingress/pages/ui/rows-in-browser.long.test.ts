@@ -56,6 +56,17 @@ describeInBrowser("rows and columns", startQueuePages, (pages) => {
     assert.ok(height <= maxRow, `${height} pixels`);
   });
 
+  it("have one line on a desk: what is said of members and clusters is beside their names", async () => {
+    await page.setViewportSize(desk);
+    for (const path of ["/organizations/acme/members", pages.paths.clusters]) {
+      await page.goto(path);
+
+      assert.ok((await page.locator(".entry").count()) > 0, path);
+      const height = await heightOf(".entry");
+      assert.ok(height <= maxRow, `${path}: ${height} pixels`);
+    }
+  });
+
   it("lay out the steps of a stage side by side if they are many", async () => {
     await page.setViewportSize(desk);
     await page.goto(build);
