@@ -132,7 +132,7 @@ describeWorld("every member of a resource", openResources, (pages) => {
 
     it(isShown ? "is in every answer" : "is in no answer", async () => {
       const { at, row, from } = await makeWithValue();
-      const listed = (await pages.list(resource)).find(({ id }) => id === row.id) ?? assert.fail();
+      const listed = (await pages.newest(resource)).rows.find(({ id }) => id === row.id) ?? assert.fail();
       for (const answer of [row, (await pages.send("GET", at)).body, listed])
         if (isShown) assert.deepEqual(valueIn(answer), from);
         else {
@@ -168,12 +168,11 @@ describeWorld("every member of a resource", openResources, (pages) => {
         const at = `/organizations/acme${path()}`;
         const form = { ...fields(), [field.name ?? name]: hostile } as Record<string, string>;
         const answer = await pages.asAda.post(at + resource.forms.create, form);
-        const rows = await pages.list(resource);
+        const { page, rows } = await pages.newest(resource);
         const row = `/organizations/acme${pages.addressOf(resource, rows.at(resource.isNewestFirst ? 0 : -1) as Row)}`;
-        const last = `${at}?page=${Math.ceil(rows.length / 30)}`;
         const { create: ofNew, change: ofRow, delete: ofDeleting, hasPage = true } = resource.forms;
         const shownOn = [
-          ...(ofNew === "" && ofRow !== undefined ? [last] : []),
+          ...(ofNew === "" && ofRow !== undefined ? [`${at}?page=${page}`] : []),
           ...(ofRow === undefined ? [row + ofDeleting] : [...(hasPage ? [row] : []), row + ofRow]),
         ];
         const texts = [];

@@ -47,6 +47,14 @@ export async function openResources(database: TestDatabase) {
       const { token: _secret, ...row } = body;
       return { at: this.addressOf(resource, row), row: row as Row };
     },
+    /** The page that has the row which was made last, of pages of 30 rows, as those for people have. */
+    async newest(resource: Resource): Promise<{ page: number; rows: Row[] }> {
+      const path = `${fillIn(resource.path, pages)}?per_page=30`;
+      const { body, headers } = await send("GET", path);
+      const last = /[?&]page=(\d+)[^>]*>; rel="last"/.exec(headers.get("link") ?? "")?.[1];
+      if (resource.isNewestFirst || last === undefined) return { page: 1, rows: body };
+      return { page: Number(last), rows: (await send("GET", `${path}&page=${last}`)).body };
+    },
     async list(resource: Resource): Promise<Row[]> {
       const rows: Row[] = [];
       for (let page = 1; rows.length === (page - 1) * 100; page++)
