@@ -6,7 +6,6 @@ import { createPasswords } from "../../shared/crypto/passwords.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { type Answer, eventually } from "../helpers/http.ts";
 import { password, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { onlyInFullRun } from "../helpers/run-mode.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 const attempts = 40;
@@ -60,12 +59,12 @@ describe("many wrong passwords at once", () => {
   const failuresOf = (name: string, network: string) =>
     redis.hget(`${world.config.redisPrefix}:window:${name}:${network}`, "t").then(Number);
 
-  const networks: [title: string, ipOf: (index: number) => string, wide: string, mode: object][] = [
-    ["an address", () => "192.0.2.1", "192.0.2.0/24", {}],
-    ["the networks of an IPv6 /48", (index) => `2001:db8:0:${index}::1`, "2001:db8:0::/48", onlyInFullRun],
+  const networks: [title: string, ipOf: (index: number) => string, wide: string][] = [
+    ["an address", () => "192.0.2.1", "192.0.2.0/24"],
+    ["the networks of an IPv6 /48", (index) => `2001:db8:0:${index}::1`, "2001:db8:0::/48"],
   ];
-  for (const [title, ipOf, wide, mode] of networks)
-    it(`from ${title} are refused beyond half of the slots, and do not delay others`, mode, async () => {
+  for (const [title, ipOf, wide] of networks)
+    it(`from ${title} are refused beyond half of the slots, and do not delay others`, async () => {
       const person = visitor(world.url);
       await person.get("/sign-in");
       const { statuses, ended } = attack(ipOf);
@@ -101,7 +100,7 @@ describe("many wrong passwords at once", () => {
     assert.deepEqual(statuses, [...Array(world.config.signInFailures).fill(422), 429]);
   });
 
-  it("from everywhere get 503 when all slots are taken, and those do not count", onlyInFullRun, async () => {
+  it("from everywhere get 503 when all slots are taken, and those do not count", async () => {
     const { statuses, ended } = attack((index) => `10.0.${index}.1`);
     const answers = await ended;
 

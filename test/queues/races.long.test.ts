@@ -7,9 +7,8 @@ import { buildRequest, openApi, ordinarySettings, unique } from "../helpers/api.
 import { describeWorld, withSettings } from "../helpers/databases.ts";
 import { type Answer, untilNotBusy } from "../helpers/http.ts";
 import { runSecondIngress } from "../helpers/processes.ts";
-import { repeat } from "../helpers/run-mode.ts";
 
-const callers = repeat(60, 200);
+const callers = 200;
 
 const settings = { DATABASE_POOL_SIZE: String(callers / 2) };
 

@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "../../helpers/http.ts";
-import { onlyInFullRun } from "../../helpers/run-mode.ts";
 import { onLinux, startAgent } from "./agent.ts";
 import { type StandIn, startStandIn } from "./stand-in.ts";
 
@@ -127,10 +126,7 @@ describe("npm run agent -- start, faults of the server", () => {
     );
   });
 
-  it("keeps little in memory when a command prints faster than the server reads", {
-    ...onLinux,
-    ...onlyInFullRun,
-  }, async () => {
+  it("keeps little in memory when a command prints faster than the server reads", onLinux, async () => {
     const megabytes = 50;
     server.faults.push(async ({ path }) => {
       if (path.includes("chunks")) await sleep(20);

@@ -9,7 +9,6 @@ import { describeInBrowser, heading, openWindow, press } from "../../../helpers/
 import { buildWebhook, fanOut } from "../../../helpers/builds.ts";
 import { sqlite } from "../../../helpers/databases.ts";
 import { startQueuePages } from "../../../helpers/pages.ts";
-import { onlyInFullRun } from "../../../helpers/run-mode.ts";
 
 /** Exceeds the page's delay before it fetches itself. */
 const lookMs = 1200;
@@ -93,7 +92,7 @@ describeInBrowser("a page that is open", startQueuePages, (pages) => {
     await page.context().close();
   });
 
-  it("removes an outdated form once nobody types in it", onlyInFullRun, async () => {
+  it("removes an outdated form once nobody types in it", async () => {
     const page = await window(pages.paths.queue);
     const note = await openNote(page);
     await note.fill("Second thoughts");
@@ -108,7 +107,7 @@ describeInBrowser("a page that is open", startQueuePages, (pages) => {
     await page.context().close();
   });
 
-  it("announces the new state, and focuses the heading when its button is gone", onlyInFullRun, async () => {
+  it("announces the new state, and focuses the heading when its button is gone", async () => {
     await pause("Short");
     const page = await window(pages.paths.queue);
     await page.getByRole("button", { name: "Resume" }).focus();
@@ -126,7 +125,7 @@ describeInBrowser("a page that is open", startQueuePages, (pages) => {
     await page.context().close();
   });
 
-  it("keeps unfolded parts, focus and scroll position", onlyInFullRun, async () => {
+  it("keeps unfolded parts, focus and scroll position", async () => {
     const page = await window(pages.paths.build(1));
     await page.locator("#environment > summary").click();
     await page.getByRole("list", { name: "Jobs" }).getByRole("link").focus();
@@ -140,7 +139,7 @@ describeInBrowser("a page that is open", startQueuePages, (pages) => {
     await page.context().close();
   });
 
-  it("shows new builds and canceled builds", onlyInFullRun, async () => {
+  it("shows new builds and canceled builds", async () => {
     const [list, pipeline] = await Promise.all(
       [pages.paths.pipelines, pages.paths.pipeline].map((path) => window(path)),
     );
@@ -190,7 +189,7 @@ describeInBrowser("a page that is open", startQueuePages, (pages) => {
     await page.context().close();
   });
 
-  it("shows changes after a reload without JavaScript", onlyInFullRun, async () => {
+  it("shows changes after a reload without JavaScript", async () => {
     const page = await window(pages.paths.queue, { javaScriptEnabled: false });
     await (await openNote(page)).fill("By hand");
     await press(page, "Pause");
