@@ -19,8 +19,9 @@ export function Tools(props: ToolsProps) {
   const { found } = view;
   return (
     <div class="log-tools" id="log-tools">
+      {/* Without an action the browser keeps the fragment of a line, and stays there. */}
       {/* biome-ignore lint/a11y/useSemanticElements: browsers of 2024 have no search element */}
-      <form role="search" method="get">
+      <form role="search" method="get" action="?">
         <Kept {...props} but="find" />
         <input
           type="search"

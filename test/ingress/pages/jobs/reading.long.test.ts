@@ -145,6 +145,16 @@ describeInBrowser("reading a log of 20,000 lines", startPages, (pages) => {
     assert.equal(await status(), "2 of 10");
   });
 
+  it("leads to the first hit from a line that the address names", async () => {
+    await page.goto(`${path}?line=19000&attempt=1#L19000`);
+    await page.getByRole("searchbox", { name: "Search in the whole log" }).fill("line 1335");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/find=line\+1335/);
+
+    assert.equal(new URL(page.url()).hash, "");
+    assert.ok(await isInView(1335));
+  });
+
   it("searches on by itself where a log is too large for one answer", async () => {
     const made = await newJob(pages.services, pages.acme);
     const job = await leaseJob(pages.services, made);
