@@ -3,7 +3,7 @@ import type { AgentToken } from "../../../shared/agents/token-store.ts";
 import { createAgentToken, requireAgentToken, revokeAgentToken } from "../../../shared/agents/tokens.ts";
 import { dayMs } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Queue, QueueKey } from "../../../shared/queues/store.ts";
+import { listQueueKeys, type Queue, type QueueKey } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import type { NumberedList } from "../../http/number-pager.ts";
 import { clusterPath, loadCluster } from "../address/cluster.ts";
@@ -51,7 +51,10 @@ export function addAgentToken(
     }, fieldNamesOf(agentTokenMembers));
     if ("problems" in outcome)
       return showAgain(services, request, { draft, days, problems: outcome.problems });
-    return created(clusterPath(request, cluster), draft.description, outcome.done.token);
+    const needsQueue = cluster.defaultQueueId === null && !draft.queueId;
+    const [first] = needsQueue ? await listQueueKeys(services.db, cluster.id, 1) : [];
+    const { token } = outcome.done;
+    return created(clusterPath(request, cluster), draft.description, { token, queue: first?.key });
   });
 }
 
@@ -203,7 +206,13 @@ function NewToken({
   );
 }
 
-function created(back: string, description: string | undefined, token: string): PageContent {
+/** @param made.queue the queue that the agent has to name, in a cluster without a default queue */
+function created(
+  back: string,
+  description: string | undefined,
+  { token, queue }: { token: string; queue: string | undefined },
+): PageContent {
+  const command = `npm run agent -- start --token ${token}`;
   return {
     title: "Token created",
     script: "copy.js",
@@ -216,7 +225,12 @@ function created(back: string, description: string | undefined, token: string): 
           knows it can run agents that get the jobs of this cluster.
         </p>
         <CopyField id="token" label="Token" rows={2} value={token} />
-        <CopyField id="command" label="Command" rows={3} value={`npm run agent -- start --token ${token}`} />
+        <CopyField
+          id="command"
+          label="Command"
+          rows={3}
+          value={queue === undefined ? command : `${command} --queue ${queue}`}
+        />
         <p class="actions">
           <LinkButton href={back} text="I have copied it" />
         </p>

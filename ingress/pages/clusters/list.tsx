@@ -124,7 +124,9 @@ function ConnectedAgents({ loaded: { agents }, request }: { loaded: ClusterList;
     <section aria-labelledby="agents">
       <h2 id="agents">Agents</h2>
       {agents.rows.length === 0 ? (
-        <p class="empty">No agent is connected. The page of a cluster has registration tokens for agents.</p>
+        <p class="empty">
+          No agent is connected. An agent needs a cluster with a queue, and a registration token of its page.
+        </p>
       ) : (
         <Agents agents={agents} request={request} hasQueues />
       )}

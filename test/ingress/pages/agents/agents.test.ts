@@ -6,7 +6,9 @@ import {
   markListening,
 } from "../../../../shared/agents/lost.ts";
 import { findRegistrar } from "../../../../shared/agents/tokens.ts";
+import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import { minuteMs, secondMs } from "../../../../shared/durations.ts";
+import { createQueue } from "../../../../shared/queues/queues.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
 import { build } from "../../../helpers/api.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
@@ -131,6 +133,22 @@ describeWorldOn(sqlite, "the pages of agents", startQueuePages, (pages) => {
     assert.equal(revoked.headers.get("location"), `${pages.paths.cluster}?notice=agent_token_revoked`);
     assert.equal(await findRegistrar(pages.services, token), undefined);
     assert.equal((await pages.asAda.get(revoke)).status, 404);
+  });
+
+  it("names a queue in the command if the cluster has no default queue", async () => {
+    const { services, actor, paths } = pages;
+    const commandOf = async (at: string, queue = "") => {
+      const { text } = await pages.asAda.post(`${at}/tokens`, { description: "Command", queue });
+      return /npm run agent -- start --token sbct_\w+([^<]*)</.exec(text)?.[1];
+    };
+    const cluster = await createCluster(services, actor, { name: "Without default" });
+    const queue = await createQueue(services, actor, cluster, { key: "gpu" });
+    const at = `${paths.clusters}/${cluster.id}`;
+
+    assert.equal(await commandOf(at), " --queue gpu");
+    assert.equal(await commandOf(at, queue.id), "", "the token names it");
+    await createQueue(services, actor, cluster, { key: "default", isDefault: true });
+    assert.equal(await commandOf(at), "");
   });
 
   it("lets only admins create tokens, and says what is wrong with one", async () => {

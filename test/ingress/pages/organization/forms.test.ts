@@ -270,6 +270,30 @@ describeWorldOn(sqlite, "the pages of an organization", startQueuePages, (pages)
       assert.equal(made.description, "About");
     });
 
+    it("makes the first queue of a cluster its default queue, and no later one", async () => {
+      const { services, paths } = pages;
+      const cluster = await pages.asAda.post(paths.clusters, { name: "Empty" });
+      const at = cluster.headers.get("location")?.split("?")[0] ?? "";
+      const isAnnounced = async () =>
+        (await pages.asAda.get(`${at}/queues/new`)).text.includes("steps and agents that name no queue");
+      const { clusters, queues } = services.db.tables;
+      const keyOfDefault = async () => {
+        const id = at.split("/").at(-1) ?? "";
+        const rows = services.db.select({ key: queues.key }).from(clusters);
+        return (
+          await rows.innerJoin(queues, eq(queues.id, clusters.defaultQueueId)).where(eq(clusters.id, id))
+        )[0]?.key;
+      };
+      assert.ok(await isAnnounced());
+
+      await pages.asAda.post(`${at}/queues/new`, { key: "first" });
+
+      assert.equal(await keyOfDefault(), "first");
+      assert.ok(!(await isAnnounced()));
+      await pages.asAda.post(`${at}/queues/new`, { key: "second" });
+      assert.equal(await keyOfDefault(), "first");
+    });
+
     it("303 to the page from an address that only takes a form", async () => {
       for (const [path, page] of [
         [`${pages.paths.queue}/pause`, pages.paths.queue],
