@@ -14,6 +14,9 @@ const maxLogBytes = 32 * 1024;
 const maxLines = 10;
 /** Red and bright red of the 16 colors. */
 const red = /\bfg(1|9)\b/;
+/** Lines by which test runners, compilers and languages report an error: not every line that has the word. */
+const error =
+  /^\W*(not ok \d|(ERROR|FAIL|FAILED|FATAL)\b|npm ERR!|error [A-Z]+\d+)|\b(\w*[Ee]rror|\w*[Ee]xception|[Ff]atal|[Pp]anic): (?!0\b)/;
 
 export interface FailedJob {
   job: Job;
@@ -36,11 +39,19 @@ export async function loadFailed({ db }: Services, build: Build): Promise<Failed
   return failed;
 }
 
-/** Some lines of the last group: from the first red one, or else the last. */
+/**
+ * Some lines of the last group: from the first red one, or else the last. If an earlier line without colors says that
+ * something failed, half of the lines are from there.
+ */
 export function telling(lines: LogLine[]): LogLine[] {
   const end = lines.findLastIndex(({ texts }) => texts.some(({ text }) => text.trim() !== "")) + 1;
   const start = lines.findLastIndex(({ group }, index) => group !== undefined && index < end - 1) + 1;
   const group = lines.slice(start, end).filter(({ opensGroup }) => !opensGroup);
   const firstRed = group.findIndex(({ texts }) => texts.some(({ classes }) => red.test(classes)));
-  return firstRed === -1 ? group.slice(-maxLines) : group.slice(firstRed, firstRed + maxLines);
+  if (firstRed !== -1) return group.slice(firstRed, firstRed + maxLines);
+  const last = group.slice(-maxLines);
+  const firstError = group.findIndex(({ texts }) => error.test(texts.map(({ text }) => text).join("")));
+  if (firstError === -1 || firstError >= group.length - last.length) return last;
+  // Nine lines, and one that says where some are missing.
+  return [...group.slice(firstError, firstError + maxLines / 2), ...group.slice(1 - maxLines / 2)];
 }

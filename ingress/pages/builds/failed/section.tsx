@@ -62,10 +62,11 @@ function Failure({ failed: { job, lines }, request }: { failed: FailedJob; reque
       </header>
       {lines.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrolling area
-        <section class="lines excerpt" tabIndex={0} aria-label={`Last lines of ${titleOf(job)}`}>
+        <section class="lines excerpt" tabIndex={0} aria-label={`Lines of ${titleOf(job)}`}>
           <pre>
-            {lines.map((line) => (
+            {lines.map((line, index) => (
               <span key={line.start}>
+                {index > 0 && line.start > (lines[index - 1]?.end ?? 0) && <span class="quiet">{"⋯\n"}</span>}
                 <Texts line={line} />
                 {"\n"}
               </span>

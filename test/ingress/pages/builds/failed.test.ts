@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { leaseJob, newJob } from "../../../agents/logs/jobs-with-logs.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
+
+describeWorldOn(sqlite, "what failed, on the page of a build", startQueuePages, (pages) => {
+  const excerptOf = async (log: string) => {
+    const made = await newJob(pages.services, pages.acme);
+    const job = await leaseJob(pages.services, made);
+    await job.log(log);
+    await job.finish("failed");
+    const { text } = await pages.asAda.get(made.page.replace(/\/jobs\/.*/, ""));
+    const [, excerpt = ""] = /<section class="lines excerpt"[^>]*><pre>(.*?)<\/pre>/s.exec(text) ?? [];
+    const [, line] = /line ([\d,]+) of the log/.exec(text) ?? [];
+    return {
+      line,
+      lines: excerpt
+        .replace(/<[^>]*>/g, "")
+        .trim()
+        .split("\n"),
+    };
+  };
+  const tests = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, index) => `ok ${from + index}`);
+  const logOf = (...error: string[]) =>
+    [...tests(1, 180), ...error, ...tests(182, 400), "1 failed"].join("\n");
+
+  it("says an error in the middle of a log without colors, and the end of the log", async () => {
+    const { line, lines } = await excerptOf(logOf("not ok 181", "  Error: expected 12 but got 13"));
+
+    assert.equal(line, "181");
+    assert.deepEqual(lines, [
+      "not ok 181",
+      "  Error: expected 12 but got 13",
+      ...["ok 182", "ok 183", "ok 184", "⋯"],
+      ...["ok 398", "ok 399", "ok 400", "1 failed"],
+    ]);
+  });
+
+  it("says the end alone if no line is an error, or one of the last is", async () => {
+    const last = [...tests(392, 400), "1 failed"];
+    assert.deepEqual((await excerptOf(logOf("0 errors, error handling is on", "Error: 0"))).lines, last);
+    assert.deepEqual((await excerptOf(`${logOf("ok 181")}\nfatal: no`)).lines, [
+      ...last.slice(1),
+      "fatal: no",
+    ]);
+  });
+
+  it("prefers red lines", async () => {
+    const { lines } = await excerptOf(`${logOf("Error: early")}\n\x1b[31mred\x1b[0m\nlast`);
+    assert.deepEqual(lines, ["red", "last"]);
+  });
+});
