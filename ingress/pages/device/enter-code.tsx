@@ -70,7 +70,7 @@ function CodeForm({ code, cameByLink, isWrong }: CodeProps & { visitor: Visitor 
         label="Code"
         name="user_code"
         value={code}
-        class="code"
+        class="user-code"
         placeholder="XXXX-XXXX"
         autocomplete="off"
         autocapitalize="characters"

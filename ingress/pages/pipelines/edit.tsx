@@ -1,9 +1,11 @@
 import { patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { updatePipeline } from "../../../shared/pipelines/pipelines.ts";
+import { findWebhook } from "../../../shared/pipelines/provider/webhook-store.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
+import { newKeysPage } from "../provider/keys.tsx";
 import { environmentFormOptions } from "../ui/environment-field.tsx";
 import { PostForm } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
@@ -26,15 +28,21 @@ export const editPipelinePage = memberPage(async (services, request) => {
   return show(services, request, pipeline, { draft: draftOfPipeline(pipeline) });
 });
 
-/** POST …/edit {fields as in new but slug, environment_choice: keep, replace or first} */
+/**
+ * POST …/edit {fields as in new but slug, environment_choice: keep, replace or first}. A first repository leads to the
+ * set-up of its host.
+ */
 export const savePipeline = memberAction(async (services, request, form) => {
   const { id } = request.organization;
   const pipeline = await loadPipelineWithSteps(services, request);
-  const outcome = await takePipelineForm(id, form, async (draft) => {
-    await updatePipeline(services, request.actor, pipeline, await toPipelineChange(id, draft));
-    return withNotice(pipelinePath(request), "pipeline_saved");
-  });
-  return "saved" in outcome ? outcome.saved : show(services, request, pipeline, outcome);
+  const webhook = await findWebhook(services.db, { pipelineId: pipeline.id });
+  const outcome = await takePipelineForm(id, form, async (draft) =>
+    updatePipeline(services, request.actor, pipeline, await toPipelineChange(id, draft)),
+  );
+  if (!("saved" in outcome)) return show(services, request, pipeline, outcome);
+  const { saved } = outcome;
+  const keys = webhook ? undefined : await newKeysPage(services, request, saved, `${saved.name} is saved`);
+  return keys ?? withNotice(pipelinePath(request), "pipeline_saved");
 }, environmentFormOptions);
 
 async function show(

@@ -1,12 +1,9 @@
 import { listClusterNames } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
-import { providerIn } from "../../../shared/pipelines/provider/provider.ts";
-import { openWebhook } from "../../../shared/pipelines/provider/webhook.ts";
-import { findWebhook } from "../../../shared/pipelines/provider/webhook-store.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { keysPage } from "../provider/keys.tsx";
+import { newKeysPage } from "../provider/keys.tsx";
 import { environmentFormOptions } from "../ui/environment-field.tsx";
 import { LinkButton, PostForm } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
@@ -49,17 +46,11 @@ async function showCreated(
   request: MemberRequest,
   pipeline: Pipeline,
 ): Promise<PageResult> {
+  const keys = await newKeysPage(services, request, pipeline, `${pipeline.name} is created`);
+  if (keys) return keys;
   const parameters = { org: request.organization.slug, slug: pipeline.slug };
-  const provider = await providerIn(services.db, pipeline);
-  const webhook = await findWebhook(services.db, { pipelineId: pipeline.id });
-  const path = pathTo(patterns.providerPage, parameters);
-  if (!provider || !webhook)
-    return withNotice(
-      pipeline.repository === null ? pathTo(patterns.pipelinePage, parameters) : path,
-      "pipeline_created",
-    );
-  const shown = { title: `${pipeline.name} is created`, pipeline, provider };
-  return keysPage(services, request, shown, openWebhook(services, webhook));
+  const pattern = pipeline.repository === null ? patterns.pipelinePage : patterns.providerPage;
+  return withNotice(pathTo(pattern, parameters), "pipeline_created");
 }
 
 async function show(

@@ -147,6 +147,7 @@ function Facts({
 }) {
   const { slug, tags, branchConfiguration, defaultBranch, repository, cloneMirrorUrl, steps } = pipeline;
   const { builds, timeouts } = settingsInWords(pipeline);
+  const edit = pathTo(patterns.editPipelinePage, { org, slug });
   return (
     <dl class="facts panel">
       <Fact
@@ -164,7 +165,16 @@ function Facts({
         value={branchConfiguration && <code>{branchConfiguration}</code>}
         class="wide"
       />
-      <Fact name="Repository" value={repository && <code>{repository}</code>} class="wide" />
+      <dt>Repository</dt>
+      <dd class="wide">
+        {repository ? (
+          <code>{repository}</code>
+        ) : (
+          <>
+            None: jobs check nothing out. <a href={edit}>Name one</a> to build its pushes.
+          </>
+        )}
+      </dd>
       <Fact name="Agents clone" value={cloneMirrorUrl && <code>{cloneMirrorUrl}</code>} class="wide" />
       <Fact name="New builds" value={builds.join("; ") || undefined} class="wide" />
       <Fact name="Jobs time out" value={timeouts.join(", and ") || undefined} class="wide" />
@@ -172,7 +182,7 @@ function Facts({
       <dt>Steps</dt>
       <dd class="wide">
         {steps.length === 0 ? "None: its builds run nothing" : <Steps steps={steps} />}{" "}
-        <a href={`${pathTo(patterns.editPipelinePage, { org, slug })}#steps`}>Edit the steps</a>
+        <a href={`${edit}#steps`}>Edit the steps</a>
       </dd>
     </dl>
   );

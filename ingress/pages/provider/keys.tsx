@@ -1,12 +1,15 @@
 import { findHookProblem } from "../../../shared/connections/hook-at-host.ts";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
+import { providerIn } from "../../../shared/pipelines/provider/provider.ts";
 import {
   type OpenedWebhook,
+  openWebhook,
   rotateWebhook,
   setWebhookSecret,
 } from "../../../shared/pipelines/provider/webhook.ts";
-import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
+import { findWebhook } from "../../../shared/pipelines/provider/webhook-store.ts";
+import type { Pipeline, PipelineFacts } from "../../../shared/pipelines/store.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
@@ -75,6 +78,19 @@ export async function keysPage(
       </>
     ),
   };
+}
+
+/** The same of a webhook that was just made. Undefined: the pipeline has none. */
+export async function newKeysPage(
+  services: Services,
+  request: MemberRequest,
+  pipeline: Pipeline,
+  title: string,
+): Promise<PageContent | undefined> {
+  const provider = await providerIn(services.db, pipeline);
+  const webhook = await findWebhook(services.db, { pipelineId: pipeline.id });
+  if (!provider || !webhook) return undefined;
+  return keysPage(services, request, { title, pipeline, provider }, openWebhook(services, webhook));
 }
 
 /** GET …/provider/secret */

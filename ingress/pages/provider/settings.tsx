@@ -174,6 +174,11 @@ interface Given {
   problems: FormProblems | undefined;
 }
 
+const conditionField = {
+  ...codeField,
+  hint: 'For example build.branch == "main". For branches alone, the field Branches of the pipeline is enough.',
+};
+
 function Group({
   title,
   names,
@@ -192,7 +197,7 @@ function Group({
         const value = settings[name];
         if (typeof value === "boolean")
           return <Check key={name} label={label} api={name} name={name} checked={value} />;
-        const field = name === "filter_condition" ? codeField : {};
+        const field = name === "filter_condition" ? conditionField : {};
         return (
           <Field
             key={name}

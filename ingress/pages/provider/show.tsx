@@ -155,6 +155,12 @@ function Arrival({
         <noscript> Without JavaScript, load the page again.</noscript>
       </p>
     );
+  if (last.event === "ping" && last.reason === "event_ignored")
+    return (
+      <p class="notice">
+        The host reached this webhook <Time at={last.receivedAt} />. The next push makes a build.
+      </p>
+    );
   const made = builds.filter(({ deliveryId }) => deliveryId === last.id);
   const reason = reasonInWords(last);
   return (

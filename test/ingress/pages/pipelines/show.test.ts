@@ -15,7 +15,11 @@ describeWorldOn(sqlite, "the page of a pipeline", startQueuePages, (pages) => {
   it("shows its steps, its repository and the names of its variables", async () => {
     const { services, actor, acme } = pages;
     const visitor = await pages.visitor(pages.ada);
-    assert.doesNotMatch((await visitor.get(pages.paths.pipeline)).text, /Repository|Variables/);
+    const without = (await visitor.get(pages.paths.pipeline)).text;
+    assert.ok(
+      without.includes(`None: jobs check nothing out. <a href="${pages.paths.pipeline}/edit">Name one`),
+    );
+    assert.doesNotMatch(without, /Variables/);
     const web = await requirePipeline(services.db, acme.id, "web");
 
     await updatePipeline(services, actor, web, {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { it } from "node:test";
 import { requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { decideDue } from "../../../helpers/builds.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { type Answer, post } from "../../../helpers/http.ts";
 import { startQueuePages } from "../../../helpers/pages.ts";
@@ -29,12 +30,12 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     const { answer, ...created } = await create("git@github.com:acme/app.git");
     return { ...created, ...keysIn(answer) };
   };
-  const deliver = async (url: string, secret?: string) => {
+  const deliver = async (url: string, secret?: string, event = "push") => {
     const hmac = createHmac("sha256", secret ?? "")
       .update(body)
       .digest("hex");
     const signed: Record<string, string> = secret ? { "X-Hub-Signature-256": `sha256=${hmac}` } : {};
-    return (await post(pages.url + new URL(url).pathname, body, { "X-GitHub-Event": "push", ...signed }))
+    return (await post(pages.url + new URL(url).pathname, body, { "X-GitHub-Event": event, ...signed }))
       .status;
   };
   const show = async (path: string) => read(await pages.asBob.get(path));
@@ -49,6 +50,28 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     const later = await show(path);
     for (const page of [answer.text, later]) assert.match(page, /Only programs on this machine reach/);
     assert.ok(later.includes(url) && !later.includes(secret ?? ""), "the address stays, the secret does not");
+  });
+
+  it("follows a pipeline that gets its first repository, and shows the keys once", async () => {
+    const { slug } = await create("", { name: "Later" });
+    const edit = `${at}/pipelines/${slug}/edit`;
+    const save = (repository: string) =>
+      pages.asBob.post(edit, { cluster: pages.acme.cluster.id, name: "Later", rows: "0", repository });
+
+    const { url, secret } = keysIn(await save("https://github.com/acme/app.git"));
+
+    assert.equal(await deliver(url, secret), 201);
+    const again = await save("git@github.com:acme/app.git");
+    assert.equal(again.headers.get("location"), `${at}/pipelines/${slug}?notice=pipeline_saved`);
+  });
+
+  it("says of a ping that the host reached the webhook", async () => {
+    const { path, url, secret } = await onGithub();
+
+    await deliver(url, secret, "ping");
+    await decideDue(pages.services);
+
+    assert.match(await show(path), /The host reached this webhook <time/);
   });
 
   it("says that nothing has come, then what came and what was refused", async () => {
@@ -122,7 +145,7 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     assert.match(form, /name="build_merge_group_checks_requested"/);
     assert.match(form, /name="publish_commit_status"[^>]* checked/);
     assert.doesNotMatch(form, /name="build_release_published"/);
-    assert.match(form, /In the API: filter_condition\./);
+    assert.match(form, /For example build\.branch == "main"\..* In the API: filter_condition\./);
     assert.match(form, /\(build_branches in the API\)/);
     const { answer } = await create("https://bitbucket.org/acme/app.git");
     assert.match(read(answer), /View requests/);
