@@ -8,7 +8,7 @@ import { addCrumbs } from "../ui/page-context.ts";
 import { loadReceiver } from "./provider.ts";
 import type { LoadedTrigger } from "./trigger.ts";
 
-interface LoadedDelivery extends LoadedTrigger {
+export interface LoadedDelivery extends LoadedTrigger {
   delivery: Delivery;
 }
 

@@ -1,13 +1,15 @@
+import type { ComponentChildren } from "preact";
 import { nextRebuild } from "../../../shared/builds/making/rebuild.ts";
 import type { BuildOfDelivery } from "../../../shared/builds/rows/build-store.ts";
 import { type ParametersOf, type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound, sizeInWords } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
+import type { GivenSettings } from "../../../shared/sources/settings.ts";
 import { rebuildDelivery } from "../../../shared/triggers/deliveries/rebuild.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { findPayload, type PayloadStart } from "../../../shared/triggers/payloads/store.ts";
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
-import { deliveryPath, loadDelivery } from "../address/delivery.ts";
+import { deliveryPath, type LoadedDelivery, loadDelivery } from "../address/delivery.ts";
 import { admitPayload } from "../builds/load.ts";
 import { PayloadView, payloadDownload } from "../builds/payload.tsx";
 import { CsrfField, FormError, LinkButton } from "../ui/form.tsx";
@@ -85,13 +87,19 @@ async function show(
               <form method="post" action={path(patterns.rebuildPage)}>
                 <CsrfField />
                 <input type="hidden" name="rebuild" value={nextRebuild(builds.at(-1)?.rebuild)} />
-                <button type="submit">Build again</button>
+                <button type="submit">{builds.length > 0 ? "Build again" : "Build anyway"}</button>
               </form>
             )}
           </div>
         </div>
         {problems && <FormError problems={problems} />}
-        <Facts delivery={delivery} builds={builds} note={note} parameters={parameters} />
+        <Facts
+          delivery={delivery}
+          builds={builds}
+          note={note}
+          filter={delivery.reason === "filter_mismatch" && <Filter {...data} canTry={!!canTry} path={path} />}
+          parameters={parameters}
+        />
         {payload ? (
           <>
             <Headers payload={payload} shown={visibleHeaders(config.issueTracker, trigger)} />
@@ -109,12 +117,15 @@ function Facts({
   delivery,
   builds,
   note,
+  filter,
   parameters,
 }: {
   delivery: Delivery;
   builds: BuildOfDelivery[];
   /** On its event. */
   note: string | undefined;
+  /** The present filter, if one left it out. */
+  filter: ComponentChildren;
   parameters: ParametersOf<typeof patterns.pipelinePage>;
 }) {
   const reason = reasonInWords(delivery);
@@ -126,6 +137,7 @@ function Facts({
         value={builds.length > 0 && <BuildLinks builds={builds} parameters={parameters} />}
       />
       <Fact name="Why no build" value={reason && note ? `${reason}: ${note}` : reason} />
+      <Fact name="Filter now" value={filter} class="wide" />
       <Fact name="Left out" value={reason ? null : note} />
       <Fact name="Size" value={sizeInWords(delivery.size)} />
       <Fact name="Content type" value={delivery.contentType} />
@@ -134,6 +146,25 @@ function Facts({
       <Fact name="Id" value={<code>{delivery.id}</code>} class="wide" />
     </dl>
   );
+}
+
+/** The filter may have changed since the delivery came. Leads to the form that tries or changes it. */
+function Filter({
+  pipeline,
+  trigger,
+  delivery,
+  canTry,
+  path,
+}: LoadedDelivery & {
+  canTry: boolean;
+  path: (pattern: PatternWith<"org" | "slug" | "trigger" | "delivery">) => string;
+}) {
+  const { filter_condition: condition } = (pipeline.providerSettings ?? {}) as GivenSettings;
+  const expression = trigger.isProvider ? condition : trigger.filter;
+  if (!expression) return <>none</>;
+  const code = <code>{expression}</code>;
+  if (trigger.isProvider) return <a href={path(patterns.providerSettingsPage)}>{code}</a>;
+  return canTry ? <a href={`${path(patterns.filterPage)}?delivery=${delivery.id}`}>{code}</a> : code;
 }
 
 /** Shows only values that cannot be secrets. */

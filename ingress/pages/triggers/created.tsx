@@ -55,12 +55,6 @@ export function createdPage(
           {secret && <CopyField id="endpoint-secret" label="Secret" rows={2} value={secret} />}
         </section>
         <SetupSteps {...setupOf(services, request, trigger)} />
-        <p>
-          The page of the trigger shows each delivery as it arrives, and these steps under “How to set up”.
-        </p>
-        <p class="actions">
-          <LinkButton href={triggerPath(request, trigger)} text="Go to the trigger" />
-        </p>
         {type && (
           <section aria-labelledby="try">
             <h2 id="try">Try it</h2>
@@ -77,6 +71,12 @@ export function createdPage(
             />
           </section>
         )}
+        <p>
+          The page of the trigger shows each delivery as it arrives, and these steps under “How to set up”.
+        </p>
+        <p class="actions">
+          <LinkButton href={triggerPath(request, trigger)} text="Go to the trigger" />
+        </p>
       </>
     ),
   };

@@ -8,6 +8,7 @@ import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
+import { filterSettings } from "./filter-field.tsx";
 import {
   fieldNames,
   readTrigger,
@@ -78,6 +79,7 @@ function editPage(
                   ? "unavailable"
                   : "kept"
             }
+            settings={filterSettings(request)}
           />
         </PostForm>
       </>

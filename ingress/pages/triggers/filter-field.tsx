@@ -1,5 +1,7 @@
+import { pathTo, patterns } from "../../../shared/paths.ts";
 import { maxExpressionBytes } from "../../../shared/triggers/filter/compile.ts";
 import { codeField, TextArea } from "../ui/form.tsx";
+import type { MemberRequest } from "../ui/member-page.ts";
 import type { FormProblems } from "../ui/problems.ts";
 
 /** The filter in the form of a trigger. */
@@ -35,5 +37,20 @@ export function FilterField({
         )
       }
     />
+  );
+}
+
+/** The page that switches filters on. Undefined: the member may not. */
+export function filterSettings({ organization, role }: MemberRequest): string | undefined {
+  return role === "admin" ? pathTo(patterns.settingsPage, { org: organization.slug }) : undefined;
+}
+
+/** In its place while the organization has no filters. */
+export function NoFilterField({ settings }: { settings: string | undefined }) {
+  return (
+    <p class="quiet">
+      Filter: every delivery makes a build. Filters are off in this organization;{" "}
+      {settings ? <a href={settings}>its settings switch them on</a> : "an admin can switch them on"}.
+    </p>
   );
 }

@@ -19,7 +19,7 @@ import {
 } from "../ui/environment-field.tsx";
 import { Check, DefaultButton, FormError } from "../ui/form.tsx";
 import { asSentence, type FieldNames, type FormProblems } from "../ui/problems.ts";
-import { FilterField } from "./filter-field.tsx";
+import { FilterField, NoFilterField } from "./filter-field.tsx";
 import {
   checkSecret,
   checkSignature,
@@ -168,6 +168,7 @@ export function TriggerFields({
   types,
   saved,
   filter,
+  settings,
 }: {
   draft: TriggerDraft;
   problems?: FormProblems | undefined;
@@ -175,6 +176,8 @@ export function TriggerFields({
   saved?: { variables: string[]; secretEnd: string | undefined };
   /** `kept`: the organization lost the feature, but the trigger has a filter. */
   filter: "available" | "kept" | "unavailable";
+  /** The address of the organization's settings, for those who may change them. */
+  settings: string | undefined;
 }) {
   const signingTypes = types.filter(({ signatures }) => signatures.length > 0);
   const { texts } = draft;
@@ -203,7 +206,9 @@ export function TriggerFields({
       ) : (
         <EnvironmentField {...environment} />
       )}
-      {filter !== "unavailable" && (
+      {filter === "unavailable" ? (
+        <NoFilterField settings={settings} />
+      ) : (
         <FilterField value={texts.filter} isKept={filter === "kept"} problems={problems} />
       )}
       <Check

@@ -16,6 +16,7 @@ import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { PublicPreview } from "../ui/tables.tsx";
 import { alreadyCreatedPage, createdPage } from "./created.tsx";
+import { filterSettings } from "./filter-field.tsx";
 import {
   emptyDraft,
   fieldNames,
@@ -112,6 +113,7 @@ function newPage({ config }: Services, request: MemberRequest, form: NewTriggerF
             problems={problems}
             types={triggerTypes(config.issueTracker)}
             filter={organization.features.includes("webhook_filtering") ? "available" : "unavailable"}
+            settings={filterSettings(request)}
           />
         </PostForm>
       </>

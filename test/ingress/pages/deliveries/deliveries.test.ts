@@ -191,6 +191,21 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
     assert.doesNotMatch((await bob.get(`${at}/filter`)).text, /webhook\.payload\.ref == (&quot;|")x/);
   });
 
+  it("show the filter that left a delivery out, and offer to build it anyway", async () => {
+    const { path, at } = await trigger({ filter: 'webhook.payload.ref == "x"' });
+    const delivery = await send(path, '{"ref":"y"}');
+    await decideDue(pages.services);
+
+    const { text } = await (await pages.visitor(pages.bob)).get(`${at}/deliveries/${delivery}`);
+
+    assert.match(text, /Why no build<\/dt><dd>the filter left it out/);
+    assert.match(
+      text,
+      new RegExp(`Filter now<.*?<a href="${at}/filter\\?delivery=${delivery}"><code>webhook\\.payload\\.ref`),
+    );
+    assert.match(text, />Build anyway</);
+  });
+
   it("show why a filter is false, and fill it by a click", async () => {
     const { path, at } = await trigger();
     const body = '{"ref":"refs/heads/main","commits":[{"added":["a<b"]}],"in":1}';

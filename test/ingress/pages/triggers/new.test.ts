@@ -161,7 +161,9 @@ describeWorldOn(sqlite, "the form of a new trigger", startTriggerPages, (pages) 
   });
 
   it("has a filter if the organization has the feature", async () => {
-    assert.doesNotMatch((await pages.member.get(`${triggersPath}/new`)).text, /name="filter"/);
+    const without = (await pages.member.get(`${triggersPath}/new`)).text;
+    assert.doesNotMatch(without, /name="filter"/);
+    assert.match(without, /Filters are off in this organization; an admin can switch them on/);
     await updateOrganization(pages.services, "acme", { features: { webhook_filtering: true } });
     assert.match((await pages.member.get(`${triggersPath}/new`)).text, /name="filter"/);
     const fields = await pages.newForm({ filter: ' webhook.payload.ref ==\r\n"x" ' });
