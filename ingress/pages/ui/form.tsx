@@ -74,23 +74,33 @@ function described({ name, hint, api, problems = [] }: Described) {
 }
 
 /** The problems of a field, and its hint. */
-function Notes({ name, hint, api, problems = [] }: Described) {
-  const own = problems.filter(({ field }) => field === name);
+function Notes(described: Described) {
   return (
     <>
-      {own.length > 0 && (
-        <span class="problem" id={`field-${name}-problem`}>
-          {asSentence(own)}
-        </span>
-      )}
-      {(hint || api) && (
-        <span class="quiet" id={`field-${name}-hint`}>
-          {hint}
-          {hint && api && " "}
-          {api && `In the API: ${api}.`}
-        </span>
-      )}
+      <Problem {...described} />
+      <Hint {...described} />
     </>
+  );
+}
+
+function Problem({ name, problems = [] }: Pick<Described, "name" | "problems">) {
+  const own = problems.filter(({ field }) => field === name);
+  if (own.length === 0) return null;
+  return (
+    <span class="problem" id={`field-${name}-problem`}>
+      {asSentence(own)}
+    </span>
+  );
+}
+
+function Hint({ name, hint, api }: Omit<Described, "problems">) {
+  if (!hint && !api) return null;
+  return (
+    <span class="quiet" id={`field-${name}-hint`}>
+      {hint}
+      {hint && api && " "}
+      {api && `In the API: ${api}.`}
+    </span>
   );
 }
 
@@ -154,6 +164,7 @@ export const maxChoices = 1000;
 /** For a field that takes code. */
 export const codeField = { class: "code", autocomplete: "off", spellcheck: false } as const;
 
+/** A field of several lines. It may be higher than a phone, so its problems stand above it. */
 export function TextArea({
   label,
   name,
@@ -174,10 +185,11 @@ export function TextArea({
   return (
     <p class="field">
       <label for={id}>{label}</label>
+      <Problem name={name} problems={problems} />
       <textarea id={id} name={name} rows={3} {...rest} {...described({ name, hint, api, problems })}>
         {value}
       </textarea>
-      <Notes name={name} hint={hint} api={api} problems={problems} />
+      <Hint name={name} hint={hint} api={api} />
     </p>
   );
 }

@@ -210,6 +210,8 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
         "step-1-environment": "Line 1 of the environment variables has no = after a name.",
         "step-2-more": "Step timeout_in_minutes must be a whole number from 0 to 525,600.",
       });
+      const [problem, area] = ["field-environment-problem", '<textarea id="field-environment"'];
+      assert.ok(answer.text.indexOf(`id="${problem}"`) < answer.text.indexOf(area), "above what may be high");
       const values = valuesOf(answer);
       assert.equal(values["step-0-label"], "l".repeat(256));
       assert.equal(values["step-1-queue"], "nowhere");
