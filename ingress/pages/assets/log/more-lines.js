@@ -1,5 +1,5 @@
 // Takes the lines that come, and loads more while one scrolls.
-import { follow, isAtEnd, log, numberOf, root } from "./page.js";
+import { follow, goToEnd, isAtEnd, log, numberOf } from "./page.js";
 
 const maxLines = 20_000;
 /** Lines are loaded before one sees their end. */
@@ -25,7 +25,7 @@ function append(next) {
   log.toggleAttribute("data-follows", next.dataset.follows !== undefined);
   takePager("Later lines", next);
   takeOutline(next);
-  if (isFollowed) scrollTo(scrollX, root.scrollHeight);
+  if (isFollowed) goToEnd();
 }
 
 /** Lines of the job that runs. */

@@ -3,7 +3,7 @@ import { addTimes, choose, remember } from "./choices.js";
 import { handleKey } from "./keys.js";
 import { handleScroll, loadNear, takeNew } from "./more-lines.js";
 import { goToLine, goToTick, openGroup, scrollToLine } from "./named-lines.js";
-import { follow, log, root } from "./page.js";
+import { follow, goToEnd, log, root } from "./page.js";
 import { searchOn } from "./search.js";
 
 /** A place in a file is copied by a click. */
@@ -39,7 +39,7 @@ function open() {
   const { opensAt, follows } = log.dataset;
   if (location.hash) openGroup();
   else if (opensAt) scrollToLine(opensAt);
-  else if (follow?.checked && follows !== undefined) scrollTo(scrollX, root.scrollHeight);
+  else if (follow?.checked && follows !== undefined) goToEnd();
 }
 
 if (log) {
@@ -55,7 +55,7 @@ if (log) {
   follow?.addEventListener("change", () => {
     if (!follow.checked) return;
     if (log.dataset.follows === undefined) location.assign(`?end=1&attempt=${log.dataset.attempt}`);
-    else scrollTo(scrollX, root.scrollHeight);
+    else goToEnd();
   });
   addEventListener("hashchange", openGroup);
   addEventListener("scroll", handleScroll, { passive: true });

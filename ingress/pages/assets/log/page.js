@@ -4,8 +4,18 @@ export const root = document.documentElement;
 export const follow = document.getElementById("follow");
 const nearEndPixels = 60;
 
+/** Below the lines the page may be empty: what stands beside them is as high as the window. */
+function pixelsBelow() {
+  return log.querySelector(".lines").getBoundingClientRect().bottom - innerHeight;
+}
+
 export function isAtEnd() {
-  return scrollY + innerHeight >= root.scrollHeight - nearEndPixels;
+  return pixelsBelow() <= nearEndPixels;
+}
+
+/** The head of a log that fits the window stays in sight. */
+export function goToEnd() {
+  if (pixelsBelow() > 0) scrollTo(scrollX, root.scrollHeight);
 }
 
 export function numberOf(id) {

@@ -197,6 +197,24 @@ describeInBrowser("reading a log of 20,000 lines", startPages, (pages) => {
     assert.ok(await isAtEnd());
   });
 
+  it("leaves the head in sight while the lines fit the window, and follows from there", async () => {
+    const made = await newJob(pages.services, pages.acme);
+    const job = await leaseJob(pages.services, made);
+    const text = "a line\n".repeat(5);
+    await job.send(1, 0, text);
+    await page.goto(made.page);
+    await page.locator("#L5").waitFor();
+    assert.equal(await page.evaluate(() => scrollY), 0);
+    assert.ok(await page.getByLabel("Follow").isChecked());
+
+    await job.send(2, text.length, "another line\n".repeat(300));
+    await page.locator("#L305").waitFor();
+
+    assert.ok(
+      await page.locator("#L305").evaluate((line) => line.getBoundingClientRect().bottom <= innerHeight),
+    );
+  });
+
   it("copies a place in a file by a click", async () => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.goto(path);
