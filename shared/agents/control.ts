@@ -3,7 +3,7 @@ import { cancelJobsIfUnfinished, findJob, lockBuilds } from "../builds/rows/prog
 import type { Db, Tx } from "../db/database.ts";
 import { minuteMs } from "../durations.ts";
 import { isId } from "../ids.ts";
-import { tellOfAgents } from "../news/tell.ts";
+import { putNewsOfAgents } from "../news/put.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
 import { isPaused } from "./hand-out/hand-out.ts";
@@ -36,7 +36,7 @@ export async function stopAgent(
     action: "stopped",
     fields: { stopRequestedAt: agent.stopRequestedAt ?? now, stopRequestedById: controller?.userId ?? null },
     also: async (tx) => {
-      if (!agent.stopRequestedAt) await tellOfAgents(tx, [agent], "agent.stopping");
+      if (!agent.stopRequestedAt) await putNewsOfAgents(tx, [agent], "agent.stopping");
       const job = isForced && agent.jobId ? await findJob(tx, agent.jobId) : undefined;
       if (!job) return;
       const [build] = await lockBuilds(tx, [job.buildId]);

@@ -1,8 +1,8 @@
 import { settleBuild } from "../builds/progress/progress.ts";
 import type { Build } from "../builds/rows/build-store.ts";
+import { putNewsOfChangedJobs } from "../builds/rows/job-news.ts";
 import type { JobFacts } from "../builds/rows/job-store.ts";
 import { findJob, lockBuildIfFree } from "../builds/rows/progress-store.ts";
-import { tellOfChangedJobs } from "../builds/rows/told-jobs.ts";
 import { restBetweenTransactions } from "../db/batches.ts";
 import { DatabaseUnavailable, type Tx } from "../db/database.ts";
 import { dayMs } from "../durations.ts";
@@ -67,7 +67,7 @@ export async function expireJobs(services: Services): Promise<void> {
     for (const job of jobs) {
       const isExpired = await changeJob(services, job, async (tx, build) => {
         const expired = await expireIfScheduled(tx, job.id, { before, now, reason });
-        await tellOfChangedJobs(tx, build, listOf(expired));
+        await putNewsOfChangedJobs(tx, build, listOf(expired));
         if (expired) await settleBuild(tx, build, now);
         return listOf(expired);
       });

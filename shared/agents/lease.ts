@@ -4,10 +4,10 @@ import { isSoftFailure } from "../builds/progress/promises.ts";
 import { retryIfRuled } from "../builds/retry.ts";
 import { startWorkIfIdle } from "../builds/rows/build-states-store.ts";
 import type { Build } from "../builds/rows/build-store.ts";
+import { putNewsOfChangedJobs } from "../builds/rows/job-news.ts";
 import { completeJob, type Job, type JobFacts, type JobRow } from "../builds/rows/job-store.ts";
 import { refreshPausesOf } from "../builds/rows/pause-store.ts";
 import { findJob } from "../builds/rows/progress-store.ts";
-import { tellOfChangedJobs } from "../builds/rows/told-jobs.ts";
 import { buildTopics } from "../builds/rows/topics.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
@@ -229,7 +229,7 @@ export async function startJob(
     if (minutes !== undefined)
       await setTimesOutAt(tx, { id: job.id, timesOutAt: new Date(now.getTime() + minutes * minuteMs) });
     await startWorkIfIdle(tx, build, now);
-    await tellOfChangedJobs(tx, build, [job]);
+    await putNewsOfChangedJobs(tx, build, [job]);
     return { build, job };
   });
   report(services, build, [job]);
@@ -340,7 +340,7 @@ export async function settleEnded(tx: Tx, build: Build, row: JobRow, now: Date):
     ended.softFailed = true;
   }
   await closeLog(tx, { jobId: ended.id, attempt: ended.attempt });
-  await tellOfChangedJobs(tx, build, [ended]);
+  await putNewsOfChangedJobs(tx, build, [ended]);
   const retry = build.state === "canceling" ? undefined : await retryIfRuled(tx, build, ended, now);
   const scheduled = await settleBuild(tx, build, now);
   return [ended, ...(retry ? [retry] : []), ...scheduled];
@@ -381,7 +381,7 @@ export async function takeJobBack(
     const requeued = await requeueIfLeased(tx, lease);
     if (!requeued) return [];
     await refreshPausesOf(tx, [requeued]);
-    await tellOfChangedJobs(tx, build, [requeued]);
+    await putNewsOfChangedJobs(tx, build, [requeued]);
     await closeLog(tx, { jobId: job.id, attempt: job.attempt });
     const hadStarted = job.startedAt !== null; // the next attempt has neither run nor promised anything
     return [requeued, ...(hadStarted ? await settleBuild(tx, build, now) : [])];

@@ -18,7 +18,7 @@ import {
 import type { Db, Tx } from "../db/database.ts";
 import { findBy, isOneOf, listBy, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
-import { tellOfAgents } from "../news/tell.ts";
+import { putNewsOfAgents } from "../news/put.ts";
 import { uncount } from "../retention/records.ts";
 import { type AgentState, agentStates } from "../vocabulary.ts";
 
@@ -115,7 +115,7 @@ export async function clearLostJobs(tx: Tx, ids: string[]): Promise<void> {
 /** registered, lost → connected. */
 export async function connectIfNot(tx: Tx, given: { ids: string[]; now: Date }): Promise<ToldAgent[]> {
   const connected = await connect(tx, given);
-  await tellOfAgents(tx, connected, "agent.connected");
+  await putNewsOfAgents(tx, connected, "agent.connected");
   return connected;
 }
 
@@ -147,8 +147,8 @@ export async function disconnectIfPresent(
     .returning();
   if (!gone) return undefined;
   // An agent that was asked to stop has done so by now.
-  if (gone.stopRequestedAt) await tellOfAgents(tx, [gone], "agent.stopped");
-  await tellOfAgents(tx, [gone], "agent.disconnected");
+  if (gone.stopRequestedAt) await putNewsOfAgents(tx, [gone], "agent.stopped");
+  await putNewsOfAgents(tx, [gone], "agent.disconnected");
   return gone;
 }
 
@@ -166,7 +166,7 @@ export async function loseIfUnseen(
       and(eq(agents.id, id), eq(agents.state, "connected"), lt(agents.seenAt, seenBefore), hasJob(tx, jobId)),
     )
     .returning();
-  if (lost) await tellOfAgents(tx, [lost], "agent.lost");
+  if (lost) await putNewsOfAgents(tx, [lost], "agent.lost");
   return lost;
 }
 

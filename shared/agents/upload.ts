@@ -13,9 +13,9 @@ import { newJobs } from "../builds/making/jobs.ts";
 import { settleBuild } from "../builds/progress/progress.ts";
 import { type Build, measureJobs } from "../builds/rows/build-store.ts";
 import { listStandings, putGraph, readGraph, type WholeGraph } from "../builds/rows/graph-store.ts";
+import { putNewsOfChangedJobs } from "../builds/rows/job-news.ts";
 import { insertJobs, type Job, type JobFacts } from "../builds/rows/job-store.ts";
 import { findJob, lockBuilds } from "../builds/rows/progress-store.ts";
-import { tellOfChangedJobs } from "../builds/rows/told-jobs.ts";
 import { buildTopics } from "../builds/rows/topics.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
@@ -140,7 +140,7 @@ const leftOut: JobState[] = ["broken", "waiting_failed", "blocked_failed"];
 /** Takes away the steps that no agent has accepted. Their keys are free again. */
 async function replaceSteps(tx: Tx, build: Build, graph: WholeGraph): Promise<JobFacts[]> {
   const replaced = await replaceIfNotStarted(tx, build.id);
-  await tellOfChangedJobs(tx, build, replaced);
+  await putNewsOfChangedJobs(tx, build, replaced);
   const ids = new Set(replaced.map(({ id }) => id));
   const isGone = ({ id, state }: JobStanding) => ids.has(id) || leftOut.includes(state);
   const present = (await listStandings(tx, { buildId: build.id })).filter(

@@ -1,7 +1,7 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import type { Tx } from "../db/database.ts";
 import { newIds } from "../ids.ts";
-import type { BuildOfToldJobs } from "../news/tell.ts";
+import type { BuildOfChangedJobs } from "../news/put.ts";
 import { maxJobBytes, maxJobsOfBuild } from "../pipelines/steps.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
 import { findQueueById, listQueuesById } from "../queues/store.ts";
@@ -17,10 +17,10 @@ import { reopenIfFinished } from "./rows/build-states-store.ts";
 import { type Build, measureJobs } from "./rows/build-store.ts";
 import { dueOfScheduled } from "./rows/due-of-jobs.ts";
 import { hasWaitingBefore, putGraph, readGraph, reopenFailedWaits } from "./rows/graph-store.ts";
+import { putNewsOfChangedJobs } from "./rows/job-news.ts";
 import { insertJobs, type Job } from "./rows/job-store.ts";
 import { findJob, listFailedJobs, lockBuilds, markRetriedIfNot } from "./rows/progress-store.ts";
 import { findQueuesAgain, isQueueless } from "./rows/queue-again.ts";
-import { tellOfChangedJobs } from "./rows/told-jobs.ts";
 import { buildTopics } from "./rows/topics.ts";
 import { isCanceledWithStep } from "./triggered/pass-on-cancel.ts";
 
@@ -185,7 +185,7 @@ async function hasRoomForRetries(tx: Tx, retried: Job[]): Promise<boolean> {
  */
 export async function retryIfRuled(
   tx: Tx,
-  build: BuildOfToldJobs,
+  build: BuildOfChangedJobs,
   job: Job,
   now: Date,
 ): Promise<Job | undefined> {
@@ -197,7 +197,7 @@ export async function retryIfRuled(
 /** Call with the build locked. @param userId null: rules of their steps retry them */
 async function insertRetries(
   tx: Tx,
-  build: BuildOfToldJobs,
+  build: BuildOfChangedJobs,
   jobs: Job[],
   { userId, now }: { userId: string | null; now: Date },
 ): Promise<Job[]> {
@@ -223,7 +223,7 @@ async function insertRetries(
   });
   await insertJobs(tx, retries);
   await dueOfScheduled(tx, retries);
-  await tellOfChangedJobs(tx, build, retries);
+  await putNewsOfChangedJobs(tx, build, retries);
   const marked = await markRetriedIfNot(tx, jobs, userId);
   if (marked < jobs.length) throw new Refusal(422, "Job was retried already");
   return retries;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { forgetHearers } from "../../shared/news/hearers.ts";
-import { tellOfBuilds } from "../../shared/news/tell.ts";
+import { putNewsOfBuilds } from "../../shared/news/put.ts";
 import type { MessageKind } from "../../shared/outbox/kind.ts";
 import { describeWorld } from "../helpers/databases.ts";
 import { openOutboxWorld, postingKind } from "./world.ts";
@@ -9,7 +9,7 @@ import { openOutboxWorld, postingKind } from "./world.ts";
 describeWorld("news", openOutboxWorld, (outbox) => {
   const tell = (id: string, notify: unknown[] | null) =>
     outbox.world.services.db.transaction((tx) =>
-      tellOfBuilds(tx, [{ id, organizationId: outbox.organizationId, notify }], "build.finished"),
+      putNewsOfBuilds(tx, [{ id, organizationId: outbox.organizationId, notify }], "build.finished"),
     );
   const newsRows = () => {
     const { db } = outbox.world.services;

@@ -5,7 +5,7 @@ import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
 import * as contracts from "../../shared/jobs/contracts.ts";
-import { tellOfBuilds } from "../../shared/news/tell.ts";
+import { putNewsOfBuilds } from "../../shared/news/put.ts";
 import { redisKeys } from "../../shared/redis/keys.ts";
 import { openWorkerJobs } from "../../workers/jobs.ts";
 import { describeOnSqlite, sqlite } from "../helpers/databases.ts";
@@ -82,7 +82,7 @@ describeOnSqlite("a worker of builds alone", (database) => {
     const { close } = openWorkerJobs(world.services, ["deliveries", "dispatch"]);
 
     const build = { id: randomUUID(), organizationId, notify: [] };
-    await db.transaction((tx) => tellOfBuilds(tx, [build], "build.finished"));
+    await db.transaction((tx) => putNewsOfBuilds(tx, [build], "build.finished"));
     await close();
 
     const news = await db.select().from(db.tables.news);

@@ -31,10 +31,10 @@ export const mutants: Mutant[] = [
     summary: "half of the builds that have finished leave no news",
     edits: [
       {
-        file: "shared/news/tell.ts",
-        from: "  if (told.length === 0) return;\n",
-        to: `  told = told.filter(({ event, buildId }) => event !== "build.finished" || !/[0-7]$/.test(buildId ?? ""));
-  if (told.length === 0) return;
+        file: "shared/news/put.ts",
+        from: "  if (wanted.length === 0) return;\n",
+        to: `  wanted = wanted.filter(({ event, buildId }) => event !== "build.finished" || !/[0-7]$/.test(buildId ?? ""));
+  if (wanted.length === 0) return;
 `,
       },
     ],

@@ -1,5 +1,5 @@
 import { settleBuild } from "../../builds/progress/progress.ts";
-import { tellOfJobs } from "../../news/tell.ts";
+import { putNewsOfJobs } from "../../news/put.ts";
 import { Refusal } from "../../refusal.ts";
 import type { Services } from "../../services/services.ts";
 import { type Attempt, changeWhileLeased, report } from "../lease.ts";
@@ -23,7 +23,7 @@ export async function promiseFailure(
   const { build, changed } = await changeWhileLeased(batches, attempt, async (tx, build) => {
     const promised = await promiseIfRunning(tx, { ...lease, exitStatus, now });
     if (!promised) throw new Refusal(422, "Only a running job can promise a failure");
-    await tellOfJobs(tx, [{ build, id: promised.id, event: "job.promised_exit_status" }]);
+    await putNewsOfJobs(tx, [{ build, id: promised.id, event: "job.promised_exit_status" }]);
     return { build, changed: [promised, ...(await settleBuild(tx, build, now))] };
   });
   services.log.info({ jobId: lease.jobId, buildId: build.id, exitStatus, reason }, "a job promises to fail");

@@ -2,9 +2,9 @@ import { settleBuild } from "../../builds/progress/progress.ts";
 import type { StepPlace } from "../../builds/reading/step-store.ts";
 import type { Build } from "../../builds/rows/build-store.ts";
 import { isOfFork } from "../../builds/rows/facts.ts";
+import { putNewsOfChangedJobs } from "../../builds/rows/job-news.ts";
 import type { JobFacts } from "../../builds/rows/job-store.ts";
 import { lockBuilds } from "../../builds/rows/progress-store.ts";
-import { tellOfChangedJobs } from "../../builds/rows/told-jobs.ts";
 import { buildTopics } from "../../builds/rows/topics.ts";
 import type { Tx } from "../../db/database.ts";
 import { maxStepNameLength } from "../../pipelines/step/common.ts";
@@ -68,7 +68,7 @@ async function apply(tx: Tx, place: StepPlace, update: StepUpdate, build: Build)
   else if (attribute === "priority") return setPriority(tx, place, build, priorityOf(value));
   else if (attribute === "parallelism") {
     const added = await raiseParallelism(tx, place, value);
-    await tellOfChangedJobs(tx, build, added);
+    await putNewsOfChangedJobs(tx, build, added);
     return added;
   } else throw new Refusal(422, "attribute must be label, priority, parallelism or notify");
   return [];

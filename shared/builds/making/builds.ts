@@ -7,7 +7,7 @@ import { hasMissingKeys, isActiveJob } from "../../graph/progress.ts";
 import { problemOfEntries, problemOfTree } from "../../graph/sound.ts";
 import { isList } from "../../graph/tree.ts";
 import { newId, newIds } from "../../ids.ts";
-import { tellOfBuilds, tellOfJobs } from "../../news/tell.ts";
+import { putNewsOfBuilds, putNewsOfJobs } from "../../news/put.ts";
 import { maxAgentRulesBytes } from "../../pipelines/agent-rules.ts";
 import { sealEnvironment } from "../../pipelines/environment.ts";
 import {
@@ -46,8 +46,8 @@ import { dueOfBranches } from "../rows/due-of-branches.ts";
 import { dueOfScheduled } from "../rows/due-of-jobs.ts";
 import { requestNumberOf } from "../rows/facts.ts";
 import type { BuildGraph } from "../rows/graph-store.ts";
+import { jobChangesOf } from "../rows/job-news.ts";
 import { insertJobs, type Job } from "../rows/job-store.ts";
-import { toldOf } from "../rows/told-jobs.ts";
 import { queueTopics } from "../rows/topics.ts";
 import { type ConditionReader, hasConditions, noFacts, readStoredFacts } from "./condition-facts.ts";
 import { begin, newJobs } from "./jobs.ts";
@@ -143,7 +143,7 @@ export async function createBuilds(
   await dueOfBranches(tx, pipelines, builds);
   await dueOfScheduled(tx, jobs);
   await insertEntriesOfBuilds(tx, made);
-  await tellOfMade(tx, made);
+  await putNewsOfMade(tx, made);
   for (const { build } of made.filter(mayHoldItselfBack)) await settleBuild(tx, build, now);
   return {
     builds,
@@ -157,15 +157,15 @@ export async function createBuilds(
   };
 }
 
-async function tellOfMade(tx: Tx, made: NewBuild[]): Promise<void> {
+async function putNewsOfMade(tx: Tx, made: NewBuild[]): Promise<void> {
   const byState = Map.groupBy(
     made.map(({ build }) => build),
     ({ state }) => state,
   );
-  for (const [state, builds] of byState) await tellOfBuilds(tx, builds, eventOfNew(state));
-  await tellOfJobs(
+  for (const [state, builds] of byState) await putNewsOfBuilds(tx, builds, eventOfNew(state));
+  await putNewsOfJobs(
     tx,
-    made.flatMap(({ build, jobs }) => toldOf(build, jobs.filter(isActiveJob))),
+    made.flatMap(({ build, jobs }) => jobChangesOf(build, jobs.filter(isActiveJob))),
   );
 }
 

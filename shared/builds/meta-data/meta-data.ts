@@ -1,7 +1,7 @@
 import { hashToken, issueToken, isWellFormedToken } from "../../crypto/tokens.ts";
 import type { Tx } from "../../db/database.ts";
 import { hourMs } from "../../durations.ts";
-import { tellOfBuilds } from "../../news/tell.ts";
+import { putNewsOfBuilds } from "../../news/put.ts";
 import { excerpt, Refusal } from "../../refusal.ts";
 import type { Services } from "../../services/services.ts";
 import type { Config } from "../../settings/config.ts";
@@ -112,7 +112,7 @@ export async function setMetaData(
     await addMetaData(tx, build.id, entries);
     if (commit && !isFullCommit(build.commit)) {
       await resolveCommitIfStill(tx, build, commit);
-      await tellOfBuilds(tx, [build], "build.changed");
+      await putNewsOfBuilds(tx, [build], "build.changed");
     }
     return build;
   });

@@ -8,9 +8,9 @@ import { cancelIfUnfinished } from "../progress/cancel.ts";
 import { settleBuild } from "../progress/progress.ts";
 import { type Build, listBuildsById } from "../rows/build-store.ts";
 import { isOfFork } from "../rows/facts.ts";
+import { putNewsOfChangedJobs } from "../rows/job-news.ts";
 import type { JobFacts } from "../rows/job-store.ts";
 import { lockBuilds } from "../rows/progress-store.ts";
-import { tellOfChangedJobs } from "../rows/told-jobs.ts";
 import { changeOlder } from "./older.ts";
 import { outdatedBy } from "./reason.ts";
 import { hasAcceptedJob, skipJobsIfUnaccepted } from "./store.ts";
@@ -65,7 +65,7 @@ async function endIfOutdated(
 /** Call it with the build locked, while no agent has a job of it. */
 async function skipBuild(tx: Tx, build: Build, now: Date): Promise<JobFacts[]> {
   const jobs = await skipJobsIfUnaccepted(tx, build.id, now);
-  await tellOfChangedJobs(tx, build, jobs);
+  await putNewsOfChangedJobs(tx, build, jobs);
   await settleBuild(tx, { ...build, state: "skipped" }, now);
   return jobs;
 }

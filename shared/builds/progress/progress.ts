@@ -29,10 +29,10 @@ import {
   passIfWaiting,
   scheduleIfWaiting,
 } from "../rows/graph-store.ts";
+import { putNewsOfChangedJobs } from "../rows/job-news.ts";
 import type { JobFacts } from "../rows/job-store.ts";
 import { refreshPauses, refreshPausesOf } from "../rows/pause-store.ts";
 import { cancelJobsIfUnfinished, findStanding } from "../rows/progress-store.ts";
-import { tellOfChangedJobs } from "../rows/told-jobs.ts";
 import { blockedState } from "./blocked.ts";
 import { hasPromisedFailure } from "./promises.ts";
 
@@ -120,15 +120,15 @@ async function advance(tx: Tx, build: Build, now: Date): Promise<Advance> {
   const progress = decideProgress(tree, jobs, heldBack);
   const { reached, failed, blockedFailed, waitsForPeople } = progress;
   const these = (steps: Set<string>) => ({ buildId, stepIds: [...steps], now });
-  if (failed.size > 0) await tellOfChangedJobs(tx, build, await failIfWaiting(tx, these(failed)));
+  if (failed.size > 0) await putNewsOfChangedJobs(tx, build, await failIfWaiting(tx, these(failed)));
   if (blockedFailed.size > 0)
-    await tellOfChangedJobs(tx, build, await failIfBlocked(tx, these(blockedFailed)));
+    await putNewsOfChangedJobs(tx, build, await failIfBlocked(tx, these(blockedFailed)));
   await changeBlocked(tx, buildId, progress);
   const hasNewFailure = failed.size + blockedFailed.size > 0;
   if (reached.size === 0) return { scheduled: [], hasNewFailure, waitsForPeople };
   await passIfWaiting(tx, these(reached));
   const scheduled = [...(await scheduleIfWaiting(tx, these(reached)))];
-  await tellOfChangedJobs(tx, build, scheduled);
+  await putNewsOfChangedJobs(tx, build, scheduled);
   return { scheduled, hasNewFailure, waitsForPeople };
 }
 

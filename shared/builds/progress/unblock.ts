@@ -4,7 +4,7 @@ import { findRole, lockActiveRole } from "../../accounts/member-store.ts";
 import { listOf, record } from "../../collections.ts";
 import type { Tx } from "../../db/database.ts";
 import { isId } from "../../ids.ts";
-import { tellOfJobs } from "../../news/tell.ts";
+import { putNewsOfJobs } from "../../news/put.ts";
 import { maxFields } from "../../pipelines/step/fields.ts";
 import type { PipelineFacts } from "../../pipelines/store.ts";
 import { notFound, Refusal, validationFailed } from "../../refusal.ts";
@@ -97,7 +97,7 @@ export async function unblock(
 
   await addMetaData(tx, build.id, entries);
   if (!(await unblockIfUnblockable(tx, { id: job.id, userId }))) throw new Refusal(422, tooEarly);
-  await tellOfJobs(tx, [{ build, id: job.id, event: "job.activated" }]);
+  await putNewsOfJobs(tx, [{ build, id: job.id, event: "job.activated" }]);
   const scheduled = await settleBuild(tx, build, tx.now);
   const named = userId === actor.userId ? [] : [{ field: "unblocker", after: userId }];
   await audit(tx, actor, "unblocked a step of", auditSubject(build, pipeline), [

@@ -1,8 +1,8 @@
 import type { Services } from "../../services/services.ts";
 import { deleteTasks } from "../../tasks/store.ts";
 import { settleBuild } from "../progress/progress.ts";
+import { putNewsOfChangedJobs } from "../rows/job-news.ts";
 import { lockBuilds } from "../rows/progress-store.ts";
-import { tellOfChangedJobs } from "../rows/told-jobs.ts";
 import { buildTopics } from "../rows/topics.ts";
 import { failQueuelessIfScheduled } from "./store.ts";
 
@@ -16,7 +16,7 @@ export async function failQueuelessJobs({ db, events }: Services, buildId: strin
     await deleteTasks(tx, "queueless", buildId);
     if (!build) return [];
     const failed = await failQueuelessIfScheduled(tx, buildId);
-    await tellOfChangedJobs(tx, build, failed);
+    await putNewsOfChangedJobs(tx, build, failed);
     return failed.length > 0 ? buildTopics(build, await settleBuild(tx, build, tx.now)) : [];
   });
   events.publish(topics);

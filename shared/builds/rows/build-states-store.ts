@@ -3,7 +3,7 @@ import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { elapsedMs } from "../../db/columns.ts";
 import type { Tx } from "../../db/database.ts";
 import { preparedRow, valueFor } from "../../db/prepared.ts";
-import { type ToldBuild, tellOfBuilds } from "../../news/tell.ts";
+import { type ChangedBuild, putNewsOfBuilds } from "../../news/put.ts";
 import {
   type BuildEvent,
   type BuildState,
@@ -15,22 +15,22 @@ import type { Build } from "./build-store.ts";
 
 // Each change of a build's state, in one statement, and the news of it. Call with the build locked.
 
-/** Tells of a build if it has changed, and returns it. */
-async function tell(
+/** Writes news of a build if it has changed, and returns it. */
+async function putNewsOf(
   tx: Tx,
-  changed: ToldBuild | undefined,
+  changed: ChangedBuild | undefined,
   event: BuildEvent,
-): Promise<ToldBuild | undefined> {
-  if (changed) await tellOfBuilds(tx, [changed], event);
+): Promise<ChangedBuild | undefined> {
+  if (changed) await putNewsOfBuilds(tx, [changed], event);
   return changed;
 }
 
-function toldColumns({ tables: { builds } }: Tx) {
+function columnsOfNews({ tables: { builds } }: Tx) {
   const { id, organizationId, notify } = builds;
   return { id, organizationId, notify };
 }
 
-const start = preparedRow<{ id: string; now: Date }, ToldBuild, Tx>((tx) => {
+const start = preparedRow<{ id: string; now: Date }, ChangedBuild, Tx>((tx) => {
   const { builds } = tx.tables;
   const { state, startedAt, workedMs, workingSince } = builds;
   const isNew = and(isNull(startedAt), inArray(state, ["scheduled", "failing"]));
@@ -44,7 +44,7 @@ const start = preparedRow<{ id: string; now: Date }, ToldBuild, Tx>((tx) => {
       workingSince: valueFor(workingSince, "now"),
     })
     .where(and(eq(builds.id, sql.placeholder("id")), or(isNew, isIdle)))
-    .returning(toldColumns(tx));
+    .returning(columnsOfNews(tx));
 });
 
 /**
@@ -57,7 +57,7 @@ export async function startWorkIfIdle(
   now: Date,
 ): Promise<void> {
   const started = await start(tx, { id, now });
-  if (startedAt === null) await tell(tx, started, "build.running");
+  if (startedAt === null) await putNewsOf(tx, started, "build.running");
 }
 
 /** The columns of a build of which no job runs any more. */
@@ -83,7 +83,7 @@ export async function endWorkIfWorking(tx: Tx, given: { id: string; now: Date })
   await endWork(tx, given);
 }
 
-const cancel = preparedRow<{ id: string; reason: string | null }, ToldBuild, Tx>((tx) => {
+const cancel = preparedRow<{ id: string; reason: string | null }, ChangedBuild, Tx>((tx) => {
   const { builds } = tx.tables;
   return tx
     .update(builds)
@@ -94,7 +94,7 @@ const cancel = preparedRow<{ id: string; reason: string | null }, ToldBuild, Tx>
         inArray(builds.state, ["scheduled", "running", "failing", ...blockedBuildStates]),
       ),
     )
-    .returning(toldColumns(tx));
+    .returning(columnsOfNews(tx));
 });
 
 /** scheduled, running, failing, blocked → canceling. */
@@ -102,10 +102,10 @@ export async function cancelBuildIfRunning(
   tx: Tx,
   given: { id: string; reason: string | null },
 ): Promise<void> {
-  await tell(tx, await cancel(tx, given), "build.changed");
+  await putNewsOf(tx, await cancel(tx, given), "build.changed");
 }
 
-const fail = preparedRow<{ id: string; now: Date }, ToldBuild, Tx>((tx) => {
+const fail = preparedRow<{ id: string; now: Date }, ChangedBuild, Tx>((tx) => {
   const { builds } = tx.tables;
   return tx
     .update(builds)
@@ -114,29 +114,29 @@ const fail = preparedRow<{ id: string; now: Date }, ToldBuild, Tx>((tx) => {
       failingAt: sql`coalesce(${builds.failingAt}, ${valueFor(builds.failingAt, "now")})`,
     })
     .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, ["scheduled", "running"])))
-    .returning(toldColumns(tx));
+    .returning(columnsOfNews(tx));
 });
 
 /** scheduled, running → failing. The first time stays. */
 export async function failBuildIfRunning(tx: Tx, given: { id: string; now: Date }): Promise<boolean> {
-  return (await tell(tx, await fail(tx, given), "build.failing")) !== undefined;
+  return (await putNewsOf(tx, await fail(tx, given), "build.failing")) !== undefined;
 }
 
-const mend = preparedRow<{ id: string }, ToldBuild, Tx>((tx) => {
+const mend = preparedRow<{ id: string }, ChangedBuild, Tx>((tx) => {
   const { builds } = tx.tables;
   return tx
     .update(builds)
     .set({ state: asBefore(builds.startedAt) })
     .where(and(eq(builds.id, sql.placeholder("id")), eq(builds.state, "failing")))
-    .returning(toldColumns(tx));
+    .returning(columnsOfNews(tx));
 });
 
 /** failing → running, or scheduled if it had not started. */
 export async function mendBuildIfFailing(tx: Tx, given: { id: string }): Promise<void> {
-  await tell(tx, await mend(tx, given), "build.changed");
+  await putNewsOf(tx, await mend(tx, given), "build.changed");
 }
 
-const block = preparedRow<{ id: string; state: BuildState; now: Date }, ToldBuild, Tx>((tx) => {
+const block = preparedRow<{ id: string; state: BuildState; now: Date }, ChangedBuild, Tx>((tx) => {
   const { builds } = tx.tables;
   return tx
     .update(builds)
@@ -147,7 +147,7 @@ const block = preparedRow<{ id: string; state: BuildState; now: Date }, ToldBuil
       ...workEnd(builds),
     })
     .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, unfinishedBuildStates)))
-    .returning(toldColumns(tx));
+    .returning(columnsOfNews(tx));
 });
 
 /** An unfinished build → blocked. It may be so already. */
@@ -157,7 +157,7 @@ export async function blockBuildIfUnfinished(
   { state, now }: { state: BuildState; now: Date },
 ): Promise<void> {
   const blocked = await block(tx, { id, state, now });
-  if (before !== state) await tell(tx, blocked, "build.blocked");
+  if (before !== state) await putNewsOf(tx, blocked, "build.blocked");
 }
 
 /** blocked → scheduled, or running if it had started. */
@@ -167,15 +167,15 @@ export async function resumeBuildIfBlocked(tx: Tx, id: string): Promise<void> {
     .update(builds)
     .set({ state: asBefore(builds.startedAt) })
     .where(and(eq(builds.id, id), inArray(builds.state, blockedBuildStates)))
-    .returning(toldColumns(tx));
-  await tell(tx, changed, "build.changed");
+    .returning(columnsOfNews(tx));
+  await putNewsOf(tx, changed, "build.changed");
 }
 
 function asBefore(startedAt: SQLiteColumn): SQL<BuildState> {
   return sql`case when ${startedAt} is null then 'scheduled' else 'running' end`;
 }
 
-const finish = preparedRow<{ id: string; state: BuildState; now: Date }, ToldBuild, Tx>((tx) => {
+const finish = preparedRow<{ id: string; state: BuildState; now: Date }, ChangedBuild, Tx>((tx) => {
   const { builds } = tx.tables;
   return tx
     .update(builds)
@@ -187,7 +187,7 @@ const finish = preparedRow<{ id: string; state: BuildState; now: Date }, ToldBui
       ...workEnd(builds),
     })
     .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, unfinishedBuildStates)))
-    .returning(toldColumns(tx));
+    .returning(columnsOfNews(tx));
 });
 
 /** An unfinished build → finished. */
@@ -196,7 +196,7 @@ export async function finishBuildIfUnfinished(
   given: { id: string; state: BuildState; now: Date },
 ): Promise<void> {
   const event = given.state === "skipped" ? "build.skipped" : "build.finished";
-  await tell(tx, await finish(tx, given), event);
+  await putNewsOf(tx, await finish(tx, given), event);
 }
 
 /** A finished build → scheduled, or running if it had started. */
@@ -214,6 +214,6 @@ export async function reopenIfFinished(tx: Tx, id: string): Promise<void> {
       workingSince: null,
     })
     .where(and(eq(builds.id, id), inArray(builds.state, finishedBuildStates)))
-    .returning(toldColumns(tx));
-  await tell(tx, changed, "build.changed");
+    .returning(columnsOfNews(tx));
+  await putNewsOf(tx, changed, "build.changed");
 }

@@ -16,7 +16,7 @@ import {
 import type { Reader, Tx } from "../../db/database.ts";
 import { isOneOf, prepared, preparedRow } from "../../db/prepared.ts";
 import { countRows } from "../../db/rows.ts";
-import type { BuildOfToldJobs } from "../../news/tell.ts";
+import type { BuildOfChangedJobs } from "../../news/put.ts";
 import {
   activeJobStates,
   type Failure,
@@ -29,6 +29,7 @@ import {
 } from "../../vocabulary.ts";
 import type { Build } from "./build-store.ts";
 import { dueOfCanceled } from "./due-of-jobs.ts";
+import { putNewsOfChangedJobs } from "./job-news.ts";
 import {
   factColumns,
   isTrueByStep,
@@ -38,7 +39,6 @@ import {
   selectJobs,
   wholeJob,
 } from "./job-store.ts";
-import { tellOfChangedJobs } from "./told-jobs.ts";
 
 const lockBuildsById = prepared<{ ids: string[] }, Build, Tx>((tx) => {
   const { builds } = tx.tables;
@@ -163,7 +163,7 @@ export async function findStanding(tx: Tx, buildId: string): Promise<Standing> {
 
 /** Jobs of a build, of a step of it, or one of them. */
 interface JobsToCancel {
-  build: BuildOfToldJobs;
+  build: BuildOfChangedJobs;
   stepId?: string;
   jobId?: string;
   /** Only jobs whose step is to be canceled once its build fails. */
@@ -215,7 +215,7 @@ export async function cancelJobsIfUnfinished(
     .where(and(these, inArray(jobs.state, unfinishedJobStates), isNull(jobs.acceptedAt)))
     .returning(factColumns(tx));
   await dueOfCanceled(tx, ended);
-  await tellOfChangedJobs(tx, build, ended);
+  await putNewsOfChangedJobs(tx, build, ended);
   return [...stopping, ...ended];
 }
 

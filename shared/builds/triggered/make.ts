@@ -10,9 +10,9 @@ import { createOneBuild } from "../making/rebuild.ts";
 import { settleBuild } from "../progress/progress.ts";
 import { startWorkIfIdle } from "../rows/build-states-store.ts";
 import type { Build } from "../rows/build-store.ts";
+import { putNewsOfChangedJobs } from "../rows/job-news.ts";
 import type { Job } from "../rows/job-store.ts";
 import { findJob, lockBuilds } from "../rows/progress-store.ts";
-import { tellOfChangedJobs } from "../rows/told-jobs.ts";
 import { buildTopics } from "../rows/topics.ts";
 import { endingOf, type TriggerEnding } from "./ending.ts";
 import { requestOf, rootOf } from "./request.ts";
@@ -58,7 +58,7 @@ async function makeIn(
     ? endingOf(job, made.build)
     : { state: "failed", reason: made.refused };
   await moveTriggerIfStill(tx, job, ending);
-  await tellOfChangedJobs(tx, build, [{ ...job, state: ending.state }]);
+  await putNewsOfChangedJobs(tx, build, [{ ...job, state: ending.state }]);
   if (isMade) await startWorkIfIdle(tx, build, tx.now);
   const scheduled = await settleBuild(tx, build, tx.now);
   return [...buildTopics(build, scheduled), ...(isMade ? made.changed : [])];

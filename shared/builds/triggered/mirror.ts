@@ -7,9 +7,9 @@ import { settleBuild } from "../progress/progress.ts";
 import { reopenIfFinished, startWorkIfIdle } from "../rows/build-states-store.ts";
 import type { Build } from "../rows/build-store.ts";
 import { reopenFailedWaits } from "../rows/graph-store.ts";
+import { putNewsOfChangedJobs } from "../rows/job-news.ts";
 import type { Job } from "../rows/job-store.ts";
 import { findJob, lockBuilds } from "../rows/progress-store.ts";
-import { tellOfChangedJobs } from "../rows/told-jobs.ts";
 import { buildTopics } from "../rows/topics.ts";
 import { endingOf, followsCanceledBuild } from "./ending.ts";
 import { findBuildById, findBuildOfJobById, moveTriggerIfStill } from "./store.ts";
@@ -31,7 +31,7 @@ async function mirrorIn(tx: Tx, childId: string): Promise<Topic[]> {
   if (!job || !child || !follows(job, parent)) return [];
   const ending = endingOf(job, child);
   if (ending.state === job.state || !(await moveTriggerIfStill(tx, job, ending))) return [];
-  await tellOfChangedJobs(tx, parent, [{ ...job, state: ending.state }]);
+  await putNewsOfChangedJobs(tx, parent, [{ ...job, state: ending.state }]);
 
   if (finishedJobStates.includes(job.state)) {
     await reopenFailedWaits(tx, parent.id);

@@ -1,24 +1,24 @@
 import type { Tx } from "../../db/database.ts";
-import { type BuildOfToldJobs, type ToldJob, tellOfJobs } from "../../news/tell.ts";
+import { type BuildOfChangedJobs, type JobChange, putNewsOfJobs } from "../../news/put.ts";
 import { finishedJobStates, type JobEvent, type JobState, shownJobState } from "../../vocabulary.ts";
 import type { JobFacts } from "./job-store.ts";
 
 type ChangedJob = Pick<JobFacts, "id" | "type" | "state">;
 
 /**
- * Tells of commands and triggers of a build that were scheduled, started or ended. Others become news by what becomes of
- * the build. One that waits for its concurrency group alone is scheduled to those who hear of it.
+ * Writes news of commands and triggers of a build that were scheduled, started or ended. Others become news by what
+ * becomes of the build. One that waits for its concurrency group alone is scheduled to those who hear of it.
  */
-export function tellOfChangedJobs(
+export function putNewsOfChangedJobs(
   tx: Tx,
-  build: BuildOfToldJobs,
+  build: BuildOfChangedJobs,
   jobs: readonly ChangedJob[],
 ): Promise<void> {
-  return tellOfJobs(tx, toldOf(build, jobs));
+  return putNewsOfJobs(tx, jobChangesOf(build, jobs));
 }
 
-/** The changes that `tellOfChangedJobs` tells of. */
-export function toldOf(build: BuildOfToldJobs, jobs: readonly ChangedJob[]): ToldJob[] {
+/** The changes of which `putNewsOfChangedJobs` writes news. */
+export function jobChangesOf(build: BuildOfChangedJobs, jobs: readonly ChangedJob[]): JobChange[] {
   return jobs.flatMap(({ id, type, state }) => {
     const event = type === "script" || type === "trigger" ? eventOf(state) : undefined;
     return event ? [{ build, id, event }] : [];
