@@ -6,7 +6,7 @@ import { combineByTime, sum } from "./times.ts";
 
 const kinds: [figure: FigureName, name: string, kind: string][] = [
   ["deliveries_built", "Built", "tone-passed"],
-  ["deliveries_filtered", "Filtered out", "tone-other"],
+  ["deliveries_filtered", "Not run", "tone-other"],
   ["deliveries_undecided", "Undecided after 10 minutes", "tone-runs"],
   ["deliveries_failed", "Failed", "tone-failed"],
 ];

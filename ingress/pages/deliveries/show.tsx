@@ -87,7 +87,7 @@ async function show(
               <form method="post" action={path(patterns.rebuildPage)}>
                 <CsrfField />
                 <input type="hidden" name="rebuild" value={nextRebuild(builds.at(-1)?.rebuild)} />
-                <button type="submit">{builds.length > 0 ? "Build again" : "Build anyway"}</button>
+                <button type="submit">{builds.length > 0 ? "Build again" : "Build it"}</button>
               </form>
             )}
           </div>

@@ -47,7 +47,7 @@ describeWorldOn(sqlite, "the use of an organization", startPages, (pages) => {
 
     const html = await read();
 
-    assert.match(html, /aria-label="Deliveries of the last 7 days by the day: 42 built, 2 filtered out"/);
+    assert.match(html, /aria-label="Deliveries of the last 7 days by the day: 42 built, 2 not run"/);
     const builds = await read("/organizations/acme/builds");
     assert.match(builds, /aria-label="Builds of the last 7 days by the day: 9 builds"/);
     const [, , ...rows] = html.slice(html.indexOf("As a table")).split("<tr>");

@@ -52,7 +52,7 @@ describeWorldOn(sqlite, "the charts of a trigger", startTriggerPages, (pages) =>
 
     assert.match(
       text,
-      /aria-label="Deliveries of the last 7 days by the hour: 1,235 built, 5 filtered out, 7 refused"/,
+      /aria-label="Deliveries of the last 7 days by the hour: 1,235 built, 5 not run, 7 refused"/,
     );
     assert.doesNotMatch(text, />0 failed|>Undecided/);
     const rows = text.slice(text.indexOf("As a table")).split("<tr>").slice(2, 5);
