@@ -95,7 +95,7 @@ export function NoAgents({ queues, request }: { queues: Queue[]; request: Member
 function StartAgent({ queues, tags, request }: { queues: Queue[]; tags: string[]; request: MemberRequest }) {
   const cluster = queues[0]?.clusterId ?? "";
   const path = pathTo(patterns.clusterPage, { org: request.organization.slug, cluster });
-  const commands = queues.map(({ key }) => `npm run agent -- start --token … --queue ${wordOf(key)}`);
+  const commands = queues.map(({ key }) => `npm run agent -- start --token TOKEN --queue ${wordOf(key)}`);
   return (
     <>
       <p>

@@ -122,7 +122,7 @@ describeInBrowser("the stages of a build", startQueuePages, (pages) => {
     assert.match(await mainText(page), /No connected agent of the queue default has the tag gpu\./);
     assert.match(
       await mainText(page),
-      /npm run agent -- start --token … --queue default --tags gpu,os=linux/,
+      /npm run agent -- start --token TOKEN --queue default --tags gpu,os=linux/,
     );
     await assertLooks(page, "a job that waits");
   });

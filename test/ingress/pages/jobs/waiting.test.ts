@@ -73,7 +73,7 @@ describeWorldOn(sqlite, "the page of a job that waits", startQueuePages, (pages)
     const { path } = await lastJob({ command: "a", agents });
     assert.match(
       await textOf(pages.asBob, path),
-      /is connected\. Start one .* npm run agent -- start --token … --queue tagged --tags/,
+      /is connected\. Start one .* npm run agent -- start --token TOKEN --queue tagged --tags/,
     );
 
     await startAgent(pages.url, await agentTokenOf(pages, pages.acme.cluster, { queueId: queue.id }), {
