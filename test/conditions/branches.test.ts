@@ -71,7 +71,7 @@ describe("branch patterns", () => {
     assert.ok(matched > 500);
   });
 
-  it("take no more steps for many stars", { timeout: 10_000 }, () => {
+  it("take no more steps for many stars", () => {
     const branch = `${"a".repeat(1000)}b`;
     for (const pattern of ["a*", "*a", "a*a", "*aa*", "*ab*", `*${"a".repeat(400)}c*`]) {
       const long = pattern.repeat(Math.floor(maxBranchPatternsLength / pattern.length));

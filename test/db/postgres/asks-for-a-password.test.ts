@@ -38,7 +38,7 @@ async function startAsking() {
 const sentence =
   /^Postgres refuses the user of DATABASE_URL \(it asks for a password, and there is none\): correct /;
 
-describe("Postgres that asks for a password, and DATABASE_URL has none", { timeout: 10_000 }, () => {
+describe("Postgres that asks for a password, and DATABASE_URL has none", () => {
   it("is named by a migration, which leaves no connection open", async () => {
     const server = await startAsking();
 
@@ -50,7 +50,7 @@ describe("Postgres that asks for a password, and DATABASE_URL has none", { timeo
 
   it("is named by a command, which leaves no connection open", async () => {
     const server = await startAsking();
-    const db = openDatabase({ url: server.url, poolSize: 1, timeoutMs: 1000, onError: () => {} });
+    const db = openDatabase({ url: server.url, poolSize: 1, timeoutMs: 60_000, onError: () => {} });
 
     const error = await db.transaction(async () => {}).catch((error) => error);
 
