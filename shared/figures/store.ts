@@ -17,6 +17,7 @@ export async function listFigures(
   since: Date,
   names?: readonly FigureName[],
 ): Promise<Figure[]> {
+  if (subjectIds.length === 0) return [];
   const { figures } = db.tables;
   const { subjectId, time, figure, value } = figures;
   return db

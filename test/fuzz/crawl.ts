@@ -23,7 +23,8 @@ export async function openSession(
   { services, url }: Pick<World, "services" | "url">,
   user?: User,
 ): Promise<Session> {
-  const given = user && `signalbox=${await startSession(services, user, "")}`;
+  const token = user && (await startSession(services, user, ""));
+  const given = token && `signalbox=${token}; __Host-signalbox=${token}`; // its name where the public address is https
   const { headers, text } = await request(`${url}/sign-in`, { headers: given ? { cookie: given } : {} });
   const home = await request(`${url}/`, { headers: given ? { cookie: given } : {} });
   const cookie = given ?? headers.getSetCookie()[0]?.split(";")[0] ?? "";

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { dayMs } from "../../../shared/durations.ts";
 import { acceptClock } from "../../../shared/services/clock-guard.ts";
 import type { Services } from "../../../shared/services/services.ts";
@@ -27,7 +28,9 @@ export async function openTour(database: TestDatabase): Promise<Tour> {
   try {
     clock.freeze();
     await tellStory(api);
-    await crawl(url, await openSession(api.world, api.acme.user), ["/"]);
+    const session = await openSession(api.world, api.acme.user);
+    const { pages } = await crawl(url, session, ["/organizations/acme"]);
+    assert.ok(pages.length > 100, `the tour found ${pages.length} pages`);
     // By then things have expired, and then their retention is over.
     for (const days of [0, 1, 40, 400]) {
       clock.advance(days * dayMs);
