@@ -48,10 +48,16 @@ export async function crawl(url: string, { cookie }: Session, start: string[]) {
 
 function formsIn(html: string, page: string): Form[] {
   return [...html.matchAll(/<form ([^>]*)>(.*?)<\/form>/gs)].map(([, tag = "", content = ""]) => ({
-    path: attribute(tag, "action") ?? page,
+    path: resolve(attribute(tag, "action") ?? page, page),
     method: (attribute(tag, "method") ?? "get").toUpperCase(),
     fields: fieldsIn(content),
   }));
+}
+
+/** An action may be relative: `?` is the page without its query. */
+function resolve(action: string, page: string): string {
+  const { pathname, search } = new URL(action, new URL(page, "http://localhost"));
+  return pathname + search;
 }
 
 function fieldsIn(html: string): Form["fields"] {

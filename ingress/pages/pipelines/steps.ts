@@ -6,7 +6,7 @@ import { pipelineSteps, readPipelineSteps } from "../../../shared/pipelines/step
 import { type WrittenStep, writeSteps } from "../../../shared/pipelines/written-steps.ts";
 import { openLoopPauses } from "../../../shared/process/loop-pauses.ts";
 import { type Problem, validationFailed } from "../../../shared/refusal.ts";
-import { problemsOf } from "../../../shared/validation.ts";
+import { problemsOf, toProblems } from "../../../shared/validation.ts";
 import { isCommandStep, type Step } from "../../../shared/vocabulary.ts";
 import { findJsonProblem, maxJsonValues } from "../../http/json-body.ts";
 import { readEnvironment } from "../ui/environment-field.tsx";
@@ -242,7 +242,8 @@ async function toRows(organizationId: string, draft: StepsDraft): Promise<StepsD
   const ofJson = draft.as === "yaml" ? await fromYaml(organizationId, draft.yaml) : draft;
   const { given, problems } = await toSteps(ofJson);
   if (problems.length > 0) throw validationFailed(...problems);
-  const steps = pipelineSteps.parse(given);
+  const { data: steps, error } = pipelineSteps.safeParse(given);
+  if (error) throw validationFailed(...toProblems(error, "steps")); // the form has none
   if (!steps.every(fitsRow))
     throw validationFailed({
       field: "steps",

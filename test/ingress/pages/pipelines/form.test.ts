@@ -299,6 +299,12 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       assertRefused(answer, "Steps are not valid JSON.");
       assert.equal(valuesOf(answer).steps, "[oops");
     });
+
+    it("make no rows of no steps at all", async () => {
+      const { rows: _, ...rest } = fields({ name: "Unsaved" });
+      const answer = await pages.asBob.post(newPath, { ...rest, do: "rows" });
+      assertRefused(answer, "Steps can't be blank.");
+    });
   });
 
   describe("that is saved", () => {
