@@ -15,7 +15,7 @@ import { triggerMembers } from "../pipelines/step/trigger.ts";
 import type { Pipeline } from "../pipelines/store.ts";
 import type { Config } from "../settings/config.ts";
 import { api, web } from "../settings/urls.ts";
-import { openSlices } from "../sharing/resources.ts";
+import { openSlices, type TakeSlice } from "../sharing/resources.ts";
 import type { Step } from "../vocabulary.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
@@ -134,27 +134,33 @@ export interface PipelineContext {
 
 type WithCounts<Facts> = Facts & { counts?: PipelineCounts | undefined };
 
+/** Takes turns for the steps of pipelines that are written one after the other. A few small ones need none. */
+export function openStepSlices(): TakeSlice {
+  return openSlices(writtenAtOnce, { isBegun: true });
+}
+
 /** Writes a pipeline as JSON, in parts. */
 export async function writePipeline(
   context: PipelineContext,
   organization: Organization,
   { steps, ...facts }: WithCounts<UnparsedPipeline>,
+  takeSlice = openStepSlices(),
 ): Promise<string[]> {
   const { steps: _, ...members } = presentPipeline(context, organization, { ...facts, steps: [] });
   const before = JSON.stringify(members).slice(0, -1);
-  return [`${before},"steps":`, ...(await writeSteps(steps)), "}"];
+  return [`${before},"steps":`, ...(await writeSteps(steps, takeSlice)), "}"];
 }
 
 /** Writes some of the steps in each turn of the event loop. */
-async function writeSteps(stored: string): Promise<string[]> {
-  const turn = openSlices(writtenAtOnce);
+async function writeSteps(stored: string, takeSlice: TakeSlice): Promise<string[]> {
   const texts: string[] = [];
   for (const step of JSON.parse(stored) as Step[]) {
     const text = presentSteps([step])
       .map((written) => JSON.stringify(written))
       .join();
     texts.push(texts.length === 0 ? "[" : ",", text);
-    await turn(text.length);
+    const turn = takeSlice(text.length);
+    if (turn) await turn;
   }
   return texts.length === 0 ? ["[]"] : [...texts, "]"];
 }

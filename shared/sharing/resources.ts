@@ -56,21 +56,29 @@ function sliceTurn(owner: string): Promise<void> {
   return beginIn((begin) => slices(owner, () => loop.take(owner, begin)));
 }
 
+/** Takes a turn, if the size of the next step needs one. */
+export type TakeSlice = (size: number) => Promise<void> | undefined;
+
 /**
  * Cuts long work into slices, for which the present owner takes turns.
+ * @param options.isBegun the first slice is in the present turn: most of the work is one. Default: false
  * @returns a function to await before each step of the work, with the size of the step
  */
-export function openSlices(maxSize: number): (size: number) => Promise<void> | undefined {
+export function openSlices(maxSize: number, { isBegun = false } = {}): TakeSlice {
   const owner = presentOwner();
   let left = 0;
-  const begin = async (size: number) => {
-    await (owner === undefined ? nextTurn() : sliceTurn(owner));
-    left = maxSize - size;
+  const use = (size: number) => {
+    left = size;
     // The rest of a slice would come on top of others' in a later turn.
     setImmediate(() => {
       left = 0;
     });
   };
+  const begin = async (size: number) => {
+    await (owner === undefined ? nextTurn() : sliceTurn(owner));
+    use(maxSize - size);
+  };
+  if (isBegun) use(maxSize);
   return (size) => {
     if (size > left) return begin(size);
     left -= size;

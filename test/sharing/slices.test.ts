@@ -17,6 +17,14 @@ describe("slices of long work", () => {
         assert.notEqual(slice(1), undefined);
       }));
 
+    it(`of ${whose} may have begun, in the present turn of the event loop alone`, () =>
+      run(async () => {
+        const slice = openSlices(10, { isBegun: true });
+        assert.equal(slice(4), undefined);
+        await nextTurn();
+        assert.notEqual(slice(1), undefined);
+      }));
+
     it(`of ${whose} leave nothing for a later turn of the event loop`, () =>
       run(async () => {
         const slice = openSlices(10);

@@ -8,7 +8,7 @@ import {
   type PipelineSize,
 } from "../../../shared/pipelines/answer-store.ts";
 import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
-import { writePipeline } from "../../../shared/presenters/pipeline.ts";
+import { openStepSlices, writePipeline } from "../../../shared/presenters/pipeline.ts";
 import { loadProviders } from "../../../shared/presenters/provider.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { longReads } from "../../../shared/sharing/resources.ts";
@@ -127,10 +127,11 @@ export class PipelineTexts {
     );
     const shown = this.#hasWebhooks ? ids : [];
     const providers = await loadProviders(this.#services, this.#organization.id, shown);
+    const takeSlice = openStepSlices();
     for (const pipeline of found) {
       const counts = countsOf.get(pipeline.id);
       const context = { config, cipher, users, providers };
-      const parts = await writePipeline(context, this.#organization, { ...pipeline, counts });
+      const parts = await writePipeline(context, this.#organization, { ...pipeline, counts }, takeSlice);
       this.#kept.set(pipeline.id, parts);
       this.#keptLength += parts.reduce((sum, part) => sum + part.length, 0);
     }
