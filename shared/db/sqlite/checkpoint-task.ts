@@ -1,3 +1,4 @@
+import "./load-native.ts";
 import Client from "better-sqlite3";
 import type { InThread } from "../../process/threads.ts";
 import { isFailedSync, openSyncMark, type SyncMark } from "./sync-mark.ts";

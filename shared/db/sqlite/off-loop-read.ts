@@ -1,3 +1,4 @@
+import "./load-native.ts";
 import Client from "better-sqlite3";
 import { secondMs } from "../../durations.ts";
 
