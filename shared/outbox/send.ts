@@ -79,7 +79,7 @@ export async function sendInOrder(
   const failed = ends.find(({ status }) => status === "rejected") as PromiseRejectedResult | undefined;
   if (!failed) return tries;
   if (tries.length === 0) throw failed.reason;
-  // Those that were tried are not sent again.
+  // Messages that were tried are not sent again.
   services.log.warn({ err: failed.reason, receiver }, "some messages were not sent; they will be");
   return tries;
 }

@@ -56,7 +56,7 @@ export function listResting(
 }
 
 /**
- * Makes messages of an organization due that rest. Those that ended meanwhile may be among them: to look at their state
+ * Makes messages of an organization due that rest. Messages that ended meanwhile may be among them: to look at their state
  * would select an index of all that wait.
  */
 export async function makeDueIfResting(tx: Tx, organizationId: string, ids: string[]): Promise<void> {

@@ -58,7 +58,7 @@ export type DueSchedule = Pick<Schedule, "id" | "pipelineId">;
 const restMs = minuteMs;
 
 /**
- * Due schedules of an organization, earliest first. Those that failed while they were due come after the others, once
+ * Due schedules of an organization, earliest first. Schedules that failed while they were due come after the others, once
  * they have rested: none waits for one that fails each time.
  */
 export async function listDue(

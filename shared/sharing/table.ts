@@ -15,7 +15,7 @@ import type { TurnBounds } from "./turns.ts";
 
 const mark = /(?<=<!-- bounds -->\n).*(?=<!-- end of bounds -->)/s;
 
-/** Puts the tables of bounds into a page, between its marks. SETTINGS.md has those that are settings alone. */
+/** Puts the tables of bounds into a page, between its marks. SETTINGS.md has the bounds that are settings alone. */
 export function withBounds(page: string): string {
   const tables = [
     tableOf(

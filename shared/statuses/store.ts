@@ -64,7 +64,7 @@ const selectStatusBuilds = prepared<{ ids: string[] }, object>((db) => {
 /** More of them say nothing new. */
 const maxNewer = 20;
 
-/** Those of a message that a receiver got, or will get. */
+/** The states of messages that a receiver got, or will get. */
 const sentOrWaiting: MessageState[] = ["sent", "waiting"];
 
 /**
