@@ -90,7 +90,6 @@ export function openDueSchedules(services: Services, isClockRight: () => Promise
     // Before the first look, the clock may have been ahead of what it is.
     const mayBeSetBack = lastLookAt === undefined || now.getTime() < lastLookAt.getTime() - toleranceMs;
     const isRight = !mayBeSetBack || (await isClockRight());
-    if (mayBeSetBack && isRight) await bringForward(services, signal);
     if (isRight) lastLookAt = now;
     let isMore = false;
     await visitOwners(async ({ organizationId }) => {
@@ -102,6 +101,8 @@ export function openDueSchedules(services: Services, isClockRight: () => Promise
       }
       return "go on";
     });
+    // Afterwards: it reads all schedules, at each start of a worker too, and those that are due need not wait for it.
+    if (mayBeSetBack && isRight) await bringForward(services, signal);
     return isMore;
   };
   const looks = openLooks(services, look);
