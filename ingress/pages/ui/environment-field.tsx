@@ -81,7 +81,7 @@ export function EnvironmentField({
 /** Says if a form replaces the saved variables. A blank field adds none where there are none. */
 export function replacesEnvironment(form: URLSearchParams): boolean {
   const choice = form.get("environment_choice");
-  return choice === "replace" || (choice === "first" && form.get("environment")?.trim() !== "");
+  return choice === "replace" || (choice === "first" && Boolean(form.get("environment")?.trim()));
 }
 
 /** Keeps or replaces the saved variables. Where there are none, it asks for the first ones. */
