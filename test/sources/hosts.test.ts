@@ -139,6 +139,22 @@ const pushes: [string, ProviderId, string, object, Happened][] = [
     pushOf({ commit: null, message: null, author: null }),
   ],
   [
+    "a tag that is made",
+    "bitbucket",
+    "repo:push",
+    bitbucketPush(
+      bitbucketChange({
+        new: { ...bitbucketChange().new, type: "tag", name: "v1" },
+        old: null,
+        created: true,
+        links: {
+          commits: { href: `https://api.bitbucket.org/2.0/repositories/acme/app/commits?include=${sha}` },
+        },
+      }),
+    ),
+    pushOf({ type: "tag", name: "v1", author: { ...ada, username: "ada" } }),
+  ],
+  [
     "a branch",
     "bitbucket_server",
     "repo:refs_changed",
@@ -175,6 +191,12 @@ describe("pushes of hosts", () => {
       happened.changes.map(({ name }) => name),
       Array.from({ length: 20 }, (_, index) => `b${index}`),
     );
+  });
+
+  it("gitlab's hooks of the system say some events by another member", () => {
+    const { object_kind, ...push } = gitlabPush();
+    assert.deepEqual(read("gitlab", "System Hook", push), read("gitlab", "System Hook", gitlabPush()));
+    assert.deepEqual(read("gitlab", "System Hook", { event_name: "repository_update" }), { type: "other" });
   });
 
   for (const ref of ["refs/notes/commits", "refs/pull/7/head", "HEAD"])
@@ -340,6 +362,16 @@ describe("pull requests of hosts", () => {
       assert.deepEqual(request, { ...first, ...changed });
     });
   }
+
+  it("have no page at a Data Center that was not told its own address", () => {
+    const happened = read(
+      "bitbucket_server",
+      "pr:opened",
+      serverRequest("pr:opened", { links: { self: [null] } }),
+    );
+    assert.ok(happened.type === "pull_request");
+    assert.equal(happened.request.url, null);
+  });
 
   it("have a number, a branch, a commit and a base", () => {
     for (const first of firsts.values()) {

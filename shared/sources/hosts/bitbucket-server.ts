@@ -52,7 +52,8 @@ const pushed = z.object({
 const links = z
   .object({
     clone: z.array(z.object({ href: z.string(), name: z.string() })).nullish(),
-    self: z.array(z.object({ href: page })).nullish(),
+    /** Null where the host was not told its own address. */
+    self: z.array(z.object({ href: page }).nullable()).nullish(),
   })
   .nullish();
 const end = z.object({

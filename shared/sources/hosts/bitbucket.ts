@@ -15,10 +15,11 @@ import { read } from "./github.ts";
 
 // Bitbucket Cloud: https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/
 
+/** Changes have links of what there is to compare: a tag that is made has no page. */
 const links = z
-  .object({ html: z.object({ href: page }) })
+  .object({ html: z.object({ href: page }).nullish() })
   .nullish()
-  .transform((given) => given?.html.href ?? null);
+  .transform((given) => given?.html?.href ?? null);
 
 const account = z.object({ display_name: z.string().nullish(), nickname: z.string().nullish() }).nullish();
 

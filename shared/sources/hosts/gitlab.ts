@@ -81,11 +81,15 @@ const requested = z.object({
 
 type Requested = z.output<typeof requested>;
 
-const named = z.object({ object_kind: z.string() });
+/** Hooks of the system say some events by another member. */
+const named = z
+  .object({ object_kind: z.string().nullish(), event_name: z.string().nullish() })
+  .transform(({ object_kind, event_name }) => object_kind ?? event_name)
+  .pipe(z.string("does not name the event"));
 
 export const readGitlabEvent: ReadEvent = (_event, body) => {
   const kind = named.safeParse(body);
-  switch (kind.data?.object_kind) {
+  switch (kind.data) {
     case "push":
     case "tag_push":
       return read(pushed, body, readPush);
