@@ -5,7 +5,7 @@ import { factColumns, firstOfStep, type Job, type StoredJob, wholeJob } from "..
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db } from "../db/database.ts";
 import { listCreated } from "../db/list-page.ts";
-import { listBy } from "../db/prepared.ts";
+import { isOneOf, listBy, prepared, preparedRow } from "../db/prepared.ts";
 import type { AgentState, JobState } from "../vocabulary.ts";
 import type { Agent } from "./store.ts";
 
@@ -70,18 +70,23 @@ export async function countConnectedAgents(db: Db, limit: number): Promise<Map<s
 
 /** Counts the connected agents of an organization, and the busy agents among them. Looks at `limit` agents. */
 export async function countAgents(db: Db, organizationId: string, limit: number) {
-  const { agents } = db.tables;
-  const connected = db.offLoop
+  return (await agentCounts(db, { organizationId, limit })) ?? { connected: 0, busy: 0 };
+}
+
+const agentCounts = preparedRow<
+  { organizationId: string; limit: number },
+  { connected: number; busy: number },
+  Db
+>(({ offLoop, tables: { agents } }) => {
+  const isConnected = eq(agents.state, "connected");
+  const connected = offLoop
     .select({ jobId: agents.jobId })
     .from(agents)
-    .where(and(eq(agents.organizationId, organizationId), eq(agents.state, "connected")))
-    .limit(limit)
+    .where(and(eq(agents.organizationId, sql.placeholder("organizationId")), isConnected))
+    .limit(sql.placeholder("limit"))
     .as("connected");
-  const [counted] = await db.offLoop
-    .select({ connected: count(), busy: count(connected.jobId) })
-    .from(connected);
-  return counted ?? { connected: 0, busy: 0 };
-}
+  return offLoop.select({ connected: count(), busy: count(connected.jobId) }).from(connected);
+});
 
 /** Lists have jobs with the beginning of their command, and few of their options. */
 export interface JobWithOwners {
@@ -122,9 +127,15 @@ export async function listPlacedJobs(
 ): Promise<Map<string, JobWithOwners>> {
   const wanted = [...new Set(ids)].filter((id) => id !== null);
   if (wanted.length === 0) return new Map();
-  const found = await selectPlaced(db, inArray(db.tables.jobs.id, wanted));
+  const found = await placedJobs(db, { ids: wanted });
   return new Map(found.map((row) => [row.job.id, withWholeJob(row)]));
 }
+
+const placedJobs = prepared<{ ids: string[] }, PlacedJob, Db>((db) =>
+  selectPlaced(db, isOneOf(db.tables.jobs.id, "ids")),
+);
+
+type PlacedJob = Awaited<ReturnType<typeof selectPlaced>>[number];
 
 function withWholeJob<Row extends StoredJob>({ job, first, ...owners }: Row) {
   return { ...owners, job: wholeJob({ job, first }) };

@@ -1,7 +1,10 @@
-import { and, asc, eq, gt, inArray, isNull, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNull, type Placeholder, type SQL, sql } from "drizzle-orm";
 import { countOf } from "../db/columns.ts";
 import type { Reader } from "../db/database.ts";
+import { prepared } from "../db/prepared.ts";
 import { type JobState, leasedJobStates, waitingJobStates } from "../vocabulary.ts";
+
+type Limit = number | Placeholder;
 
 /** The limit of each count. */
 export const maxCounted = 1000;
@@ -47,17 +50,19 @@ export async function listWorkOfCluster(db: Reader, clusterId: string, afterId: 
     .limit(limit);
 }
 
-export type QueueWork = Awaited<ReturnType<typeof listWorkOfOrganization>>[number];
+export type QueueWork = Awaited<ReturnType<typeof selectWorkOfOrganization>>[number];
 
 /**
  * The work of an organization's queues, cluster by cluster, oldest first.
- * @param max counts of jobs and agents go no further
+ * `max`: counts of jobs and agents go no further.
  */
-export async function listWorkOfOrganization(
-  db: Reader,
-  organizationId: string,
-  { limit, max }: { limit: number; max: number },
-) {
+export const listWorkOfOrganization = prepared<
+  { organizationId: string; limit: number; max: number },
+  QueueWork,
+  Reader
+>(selectWorkOfOrganization);
+
+function selectWorkOfOrganization(db: Reader) {
   const { clusters, queues, jobs } = db.tables;
   // Only the index of scheduled jobs has them in this order.
   const oldest = db
@@ -66,6 +71,8 @@ export async function listWorkOfOrganization(
     .where(and(eq(jobs.queueId, queues.id), sql`${jobs.state} = 'scheduled'`))
     .orderBy(asc(jobs.scheduledAt))
     .limit(1);
+  const max = sql.placeholder("max");
+  const organizationId = sql.placeholder("organizationId");
   const isOfOrganization = and(eq(clusters.organizationId, organizationId), isNull(clusters.deletedAt));
   return db
     .select({
@@ -80,11 +87,11 @@ export async function listWorkOfOrganization(
     .crossJoin(queues) // an inner join would let SQLite read the queues of all organizations first
     .where(and(isOfOrganization, eq(queues.clusterId, clusters.id), isNull(queues.deletedAt)))
     .orderBy(asc(clusters.createdAt), asc(clusters.id), asc(queues.createdAt), asc(queues.id))
-    .limit(limit);
+    .limit(sql.placeholder("limit"));
 }
 
 /** For a select of queues. */
-function countJobs(db: Reader, states: JobState[], max = maxCounted): SQL<number> {
+function countJobs(db: Reader, states: JobState[], max: Limit = maxCounted): SQL<number> {
   const { queues, jobs } = db.tables;
   const found = db
     .select({ id: jobs.id })
@@ -95,14 +102,14 @@ function countJobs(db: Reader, states: JobState[], max = maxCounted): SQL<number
 }
 
 /** For a select of queues. */
-function countBusy(db: Reader, max = maxCounted): SQL<number> {
+function countBusy(db: Reader, max: Limit = maxCounted): SQL<number> {
   return sql<number>`(select count(job_id) from (${connectedAgents(db, max)}) as some_agents)`.mapWith(
     Number,
   );
 }
 
 /** For a select of queues. */
-function connectedAgents(db: Reader, max = maxCounted) {
+function connectedAgents(db: Reader, max: Limit = maxCounted) {
   const { queues, agents } = db.tables;
   return db
     .select({ jobId: agents.jobId })

@@ -113,8 +113,14 @@ export async function listQueueIds(db: Db, clusterId: string, limit: number): Pr
   return found.map(({ id }) => id);
 }
 
+export type PausedQueue = Awaited<ReturnType<typeof selectPaused>>[number];
+
 /** Paused queues of an organization, at most `limit` of them. */
-export async function listPausedQueues(db: Db, organizationId: string, limit: number) {
+export const listPausedQueues = prepared<{ organizationId: string; limit: number }, PausedQueue, Db>(
+  selectPaused,
+);
+
+function selectPaused(db: Db) {
   const { clusters, queues } = db.tables;
   return db
     .select({ queue: queues, cluster: { id: clusters.id, name: clusters.name } })
@@ -122,13 +128,13 @@ export async function listPausedQueues(db: Db, organizationId: string, limit: nu
     .innerJoin(queues, eq(queues.clusterId, clusters.id))
     .where(
       and(
-        eq(clusters.organizationId, organizationId),
+        eq(clusters.organizationId, sql.placeholder("organizationId")),
         isNull(clusters.deletedAt),
         isNull(queues.deletedAt),
         isNotNull(queues.dispatchPausedAt),
       ),
     )
-    .limit(limit);
+    .limit(sql.placeholder("limit"));
 }
 
 /** Paused queues of all organizations, in no particular order. */

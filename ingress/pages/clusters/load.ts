@@ -40,7 +40,8 @@ export type ClusterList = Awaited<ReturnType<typeof loadClusters>>;
 export async function loadClusters(services: Services, { organization, event }: MemberRequest) {
   const { db } = services;
   const organizationId = organization.id;
-  const queues = await listWorkOfOrganization(db.offLoop, organizationId, {
+  const queues = await listWorkOfOrganization(db.offLoop, {
+    organizationId,
     limit: maxQueues + 1,
     max: maxCountedOfQueue,
   });

@@ -7,9 +7,12 @@ import { listBuildsInBrief } from "../../../shared/builds/reading/list.ts";
 import { listWaitingSteps } from "../../../shared/builds/rows/blocked-store.ts";
 import type { QueueWork } from "../../../shared/dispatch/figures-store.ts";
 import { hourMs, hourOf } from "../../../shared/durations.ts";
-import { listPausedQueues, type Queue } from "../../../shared/queues/store.ts";
+import { listPausedQueues, type PausedQueue, type Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { listRefusalCountsOfOrganization } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
+import {
+  listRefusalCountsOfOrganization,
+  type PlacedRefusalCount,
+} from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import { blockedBuildStates } from "../../../shared/vocabulary.ts";
 import type { PlacedBuild } from "../builds/list.tsx";
 import { withPipelines } from "../builds/load.ts";
@@ -18,11 +21,9 @@ import { needsPeople } from "../job-facts/remedy.tsx";
 /** Rows of each kind that are read. */
 const limits = { paused: 100, waiting: 50, blocked: 20, refusalCounts: 100, steps: 100 };
 
-type RefusalCount = Awaited<ReturnType<typeof listRefusalCountsOfOrganization>>[number];
-
 /** Something that stays as it is until somebody acts. */
 export type Need =
-  | { kind: "refuses"; counts: RefusalCount[]; since: Date }
+  | { kind: "refuses"; counts: PlacedRefusalCount[]; since: Date }
   | { kind: "no_agent"; queues: Queue[]; since: Date }
   | { kind: "no_agent_with_tags"; queue: Queue; tags: string[]; since: Date }
   | { kind: "agents_paused"; queue: Queue; since: Date }
@@ -36,8 +37,12 @@ export async function loadNeeds(services: Services, { id }: Organization, work: 
   const { db, clock } = services;
   const hour = hourOf(clock.now());
   const since = new Date(hour.getTime() - hourMs);
-  const refusals = await listRefusalCountsOfOrganization(db, id, since, limits.refusalCounts);
-  const paused = await listPausedQueues(db, id, limits.paused + 1);
+  const refusals = await listRefusalCountsOfOrganization(db, {
+    organizationId: id,
+    since,
+    limit: limits.refusalCounts,
+  });
+  const paused = await listPausedQueues(db, { organizationId: id, limit: limits.paused + 1 });
   return {
     list: [
       ...refusing(refusals),
@@ -52,7 +57,7 @@ export async function loadNeeds(services: Services, { id }: Organization, work: 
   };
 }
 
-function refusing(refusals: RefusalCount[]): Need[] {
+function refusing(refusals: PlacedRefusalCount[]): Need[] {
   return [...Map.groupBy(refusals, ({ triggerId }) => triggerId).values()].map((counts) => ({
     kind: "refuses",
     counts,
@@ -118,10 +123,7 @@ function needOf(alike: WaitingReason[], since: Date): Need[] {
   }
 }
 
-async function pausedQueues(
-  { db, clock }: Services,
-  paused: Awaited<ReturnType<typeof listPausedQueues>>,
-): Promise<Need[]> {
+async function pausedQueues({ db, clock }: Services, paused: PausedQueue[]): Promise<Need[]> {
   const userIds = paused.flatMap(({ queue }) => queue.dispatchPausedById ?? []);
   const users = await listUsersById(db, userIds);
   return paused.slice(0, limits.paused).map(({ queue }) => ({
@@ -137,7 +139,8 @@ async function blockedBuilds(services: Services, organizationId: string): Promis
   const filter = { organizationId, states: blockedBuildStates, includePaused: true };
   const { rows } = await listBuildsInBrief(db, filter, { limit: limits.blocked, offset: 0 });
   const ids = rows.map(({ id }) => id);
-  const steps = Map.groupBy(await listWaitingSteps(db, ids, limits.steps), ({ buildId }) => buildId);
+  const waiting = await listWaitingSteps(db, { buildIds: ids, limit: limits.steps });
+  const steps = Map.groupBy(waiting, ({ buildId }) => buildId);
   return (await withPipelines(services, rows)).map((placed) => ({
     kind: "blocked",
     placed,

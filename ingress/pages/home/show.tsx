@@ -39,14 +39,15 @@ async function loadHome(services: Services, { organization, event, user }: Membe
   const { db } = services;
   const { id } = organization;
   const name = (event.url.searchParams.get("name") ?? "").slice(0, 200).replaceAll("\0", "");
-  const queues = await listWorkOfOrganization(db.offLoop, id, {
+  const queues = await listWorkOfOrganization(db.offLoop, {
+    organizationId: id,
     limit: maxQueues + 1,
     max: maxCountedOfQueue,
   });
   const work = queues.slice(0, maxQueues);
-  const recent = await listRecentBuilds(db, id, maxRecentBuilds);
+  const recent = await listRecentBuilds(db, { organizationId: id, limit: maxRecentBuilds });
   const recentIds = [...new Set(recent.map(({ pipelineId }) => pipelineId))];
-  const found = await findFirstSteps(db, id);
+  const found = await findFirstSteps(db, { organizationId: id });
   const steps = found?.passed ? undefined : found;
   const pipelines = await loadPipelines(services, organization, { name, recentIds });
   const [first] = pipelines.rows;

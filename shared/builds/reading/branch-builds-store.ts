@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, sql } from "drizzle-orm";
+import { and, desc, eq, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { Db } from "../../db/database.ts";
 import { isOneOf, isPostgres, prepared } from "../../db/prepared.ts";
@@ -47,10 +47,15 @@ function selectOfDefaultBranches(db: Db) {
 }
 
 /** Builds as rows of one line show them. */
-export async function listBuildsForRows(db: Db, ids: string[]) {
+export const listBuildsForRows = prepared<
+  { ids: string[] },
+  Awaited<ReturnType<typeof selectForRows>>[number],
+  Db
+>(selectForRows);
+
+function selectForRows(db: Db) {
   const { builds } = db.tables;
   const { id, pipelineId, number, state, message, creatorId, author, createdAt } = builds;
-  if (ids.length === 0) return [];
   return db
     .select({
       id,
@@ -63,19 +68,23 @@ export async function listBuildsForRows(db: Db, ids: string[]) {
       createdAt,
     })
     .from(builds)
-    .where(inArray(id, ids));
+    .where(isOneOf(id, "ids"));
 }
 
-export type RecentBuild = Awaited<ReturnType<typeof listRecentBuilds>>[number];
+export type RecentBuild = Awaited<ReturnType<typeof selectRecent>>[number];
 
 /** The last builds of an organization, newest first, with who made them. */
-export async function listRecentBuilds(db: Db, organizationId: string, limit: number) {
+export const listRecentBuilds = prepared<{ organizationId: string; limit: number }, RecentBuild, Db>(
+  selectRecent,
+);
+
+function selectRecent(db: Db) {
   const { builds } = db.tables;
   const { id, pipelineId, author, options } = builds;
   return db
     .select({ id, pipelineId, author, options })
     .from(builds)
-    .where(eq(builds.organizationId, organizationId))
+    .where(eq(builds.organizationId, sql.placeholder("organizationId")))
     .orderBy(desc(id))
-    .limit(limit);
+    .limit(sql.placeholder("limit"));
 }

@@ -1,14 +1,17 @@
 import { and, eq, isNull, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { Db } from "../../db/database.ts";
+import { preparedRow } from "../../db/prepared.ts";
 
-export type FirstSteps = NonNullable<Awaited<ReturnType<typeof findFirstSteps>>>;
+export type FirstSteps = Awaited<ReturnType<typeof selectFirstSteps>>[number];
 
 /** Says which steps towards a first build that passes an organization has done. Each is read by an index. */
-export async function findFirstSteps(db: Db, organizationId: string) {
+export const findFirstSteps = preparedRow<{ organizationId: string }, FirstSteps, Db>(selectFirstSteps);
+
+function selectFirstSteps(db: Db) {
   const { organizations, agents, builds, grants, payloads, pipelines, triggers } = db.tables;
   const { id } = organizations;
   const isPresent = and(eq(pipelines.organizationId, id), isNull(pipelines.deletedAt));
-  const [found] = await db
+  return db
     .select({
       agent: isFound(db.select({ id: agents.id }).from(agents).where(eq(agents.organizationId, id)).limit(1)),
       pipeline: isFound(db.select({ id: pipelines.id }).from(pipelines).where(isPresent).limit(1)),
@@ -35,8 +38,7 @@ export async function findFirstSteps(db: Db, organizationId: string) {
       ),
     })
     .from(organizations)
-    .where(eq(id, organizationId));
-  return found;
+    .where(eq(id, sql.placeholder("organizationId")));
 }
 
 function isFound(first: SQLWrapper): SQL<boolean> {

@@ -15,7 +15,7 @@ import {
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Reader } from "../../db/database.ts";
 import { type ListedRows, type ListPage, listedRows } from "../../db/list-page.ts";
-import { isPostgres } from "../../db/prepared.ts";
+import { isPostgres, prepared } from "../../db/prepared.ts";
 import type { JobOptions } from "../../db/schema/builds.ts";
 import type { BuildState, JobState } from "../../vocabulary.ts";
 import { beginning } from "../rows/build-store.ts";
@@ -187,12 +187,17 @@ export async function listQueueIdsOfScheduled(db: Db, buildId: string): Promise<
  * oldest unfinished builds only: jobs of later builds hardly wait longer.
  */
 export async function listLongestWaiting(db: Db, organizationId: string, limit: number): Promise<string[]> {
+  const rows = await longestWaiting(db, { organizationId, limit });
+  return rows.map(({ id }) => id);
+}
+
+const longestWaiting = prepared<{ organizationId: string; limit: number }, { id: string }, Db>((db) => {
   const { builds, jobs } = db.tables;
   const parts = waitingStates.map((state) => {
     const oldest = db
       .select({ id: builds.id })
       .from(builds)
-      .where(and(eq(builds.organizationId, organizationId), eq(builds.state, state)))
+      .where(and(eq(builds.organizationId, sql.placeholder("organizationId")), eq(builds.state, state)))
       .orderBy(asc(builds.id))
       .limit(maxWaitingBuilds)
       .as(`oldest_${state}`);
@@ -205,11 +210,10 @@ export async function listLongestWaiting(db: Db, organizationId: string, limit: 
     .where(and(eq(first.buildId, sql`oldest.id`), eq(first.state, "scheduled")))
     .orderBy(asc(first.position))
     .limit(1);
-  const rows = await db
+  return db
     .select({ id: jobs.id })
     .from(sql`(${sql.join(parts, sql` union all `)}) as oldest`)
     .innerJoin(jobs, eq(jobs.id, firstOfBuild))
     .orderBy(asc(jobs.scheduledAt), asc(jobs.id))
-    .limit(limit);
-  return rows.map(({ id }) => id);
-}
+    .limit(sql.placeholder("limit"));
+});

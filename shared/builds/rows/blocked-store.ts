@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import type { Db, Reader, Tx } from "../../db/database.ts";
-import { prepared } from "../../db/prepared.ts";
+import { isOneOf, prepared } from "../../db/prepared.ts";
 import type { ManualOptions } from "../../vocabulary.ts";
 import { isWaitingOf, type StepsOfBuild } from "./graph-store.ts";
 import type { Job } from "./job-store.ts";
@@ -83,15 +83,20 @@ export async function listUnblockable(db: Reader | Tx, buildId: string, limit: n
 }
 
 /** The manual steps of builds that somebody can unblock now. */
-export async function listWaitingSteps(db: Db, buildIds: string[], limit: number) {
+export const listWaitingSteps = prepared<
+  { buildIds: string[]; limit: number },
+  Awaited<ReturnType<typeof selectWaitingSteps>>[number],
+  Db
+>(selectWaitingSteps);
+
+function selectWaitingSteps(db: Db) {
   const { buildId, ownLabel, state, unblockable, position } = db.tables.jobs;
-  if (buildIds.length === 0) return [];
   return db
     .select({ buildId, label: ownLabel })
     .from(db.tables.jobs)
-    .where(and(inArray(buildId, buildIds), eq(state, "blocked"), eq(unblockable, true)))
+    .where(and(isOneOf(buildId, "buildIds"), eq(state, "blocked"), eq(unblockable, true)))
     .orderBy(asc(buildId), asc(position))
-    .limit(limit);
+    .limit(sql.placeholder("limit"));
 }
 
 /** The steps of a build that somebody unblocked, and who did. */

@@ -1,5 +1,6 @@
 import { and, desc, eq, gte, isNull, lt, sql } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
+import { prepared, valueFor } from "../../db/prepared.ts";
 import type { Tables } from "../../db/schema.ts";
 
 export type RefusalCount = Omit<Tables["refusedDeliveries"]["$inferSelect"], "organizationId">;
@@ -28,13 +29,16 @@ export async function listRefusalCounts(db: Db, triggerId: string, since: Date):
     .orderBy(desc(refusedDeliveries.hour), refusedDeliveries.cause);
 }
 
+export type PlacedRefusalCount = Awaited<ReturnType<typeof selectOfOrganization>>[number];
+
 /** Counts of an organization's triggers, the latest hours first. */
-export async function listRefusalCountsOfOrganization(
-  db: Db,
-  organizationId: string,
-  since: Date,
-  limit: number,
-) {
+export const listRefusalCountsOfOrganization = prepared<
+  { organizationId: string; since: Date; limit: number },
+  PlacedRefusalCount,
+  Db
+>(selectOfOrganization);
+
+function selectOfOrganization(db: Db) {
   const { refusedDeliveries, triggers, pipelines } = db.tables;
   const { triggerId, hour, cause, count } = refusedDeliveries;
   return db
@@ -51,14 +55,14 @@ export async function listRefusalCountsOfOrganization(
     .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
     .where(
       and(
-        eq(refusedDeliveries.organizationId, organizationId),
-        gte(hour, since),
+        eq(refusedDeliveries.organizationId, sql.placeholder("organizationId")),
+        gte(hour, valueFor(hour, "since")),
         isNull(triggers.deletedAt),
         isNull(pipelines.deletedAt),
       ),
     )
     .orderBy(desc(hour))
-    .limit(limit);
+    .limit(sql.placeholder("limit"));
 }
 
 /** The latest `limit` rows of all organizations, since an hour. */
