@@ -24,7 +24,6 @@ export interface Field {
 
 /** Builds are made within ten minutes, so that more often would be a promise that nobody keeps. */
 const minGapMinutes = 10;
-const maxLength = 200;
 /** No clock is further from UTC, and the library that finds times takes no more. */
 const maxOffsetMinutes = 14 * 60;
 
@@ -60,7 +59,6 @@ export function readCronline(text: string): Cronline | { problem: string } {
 }
 
 function parse(text: string): Cronline {
-  if (text.length > maxLength) throw new Problem(`is longer than ${maxLength} characters`);
   const words = text.trim().split(/\s+/);
   const interval = (words[0] ?? "").startsWith("@") ? words.shift() : undefined;
   const line = interval === undefined ? words : [...intervalOf(interval), ...words];
@@ -162,7 +160,7 @@ function readWeekdays(text: string): Weekday[] {
   if (days === undefined || Number(every) === 0)
     throw new Problem(`has no valid day of the week: ${excerpt(text)}`);
   const names = [...dayNames, "7"];
-  const read = readRange("day of the week", days.replace(/^\*/, "0-6"), { min: 0, max: 7, names });
+  const read = readRange("day of the week", days, { min: 0, max: 7, names });
   const isToSunday = /-(7|sun)\b/i.test(days);
   const week = isToSunday ? read : read.filter((day) => day < 7 || days === "7");
   const unique = [...new Set(week.map((day) => day % 7))];

@@ -6,10 +6,12 @@ import { blankToNull, requiredText, text } from "../validation.ts";
 import { readCronline } from "./cronline.ts";
 import type { Schedule } from "./store.ts";
 
-const cronline = requiredText("Cronline", 200).superRefine((given, context) => {
-  const read = given.trim() === "" ? undefined : readCronline(given);
-  if (read && "problem" in read) context.addIssue(read.problem);
-});
+const cronline = requiredText("Cronline", 200).pipe(
+  z.string().superRefine((given, context) => {
+    const read = readCronline(given);
+    if ("problem" in read) context.addIssue(read.problem);
+  }),
+);
 const isEnabled = z.boolean({ error: "Enabled must be true or false" });
 const orNull = (name: string, maxLength: number) => text(name, maxLength).nullable().transform(blankToNull);
 const commit = text("Commit", 1000)

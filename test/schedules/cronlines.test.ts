@@ -147,10 +147,10 @@ describe("cronlines", () => {
       L: "must have five fields and perhaps a time zone, such as 0 8 * * 1-5 Europe/Berlin",
       "0 0 * * %": "has no valid day of the week: %",
       "0 0 * * *%": "has no valid day of the week: *%",
+      "0 0 * * *5": "has no valid day of the week: *5",
       "0 0 -32 * *": "has no valid day of the month: -32. It must be 1 to 31",
       "0 0 31 2 *": "never comes to a time",
       "0 0 -31 2,4 *": "never comes to a time",
-      [`0 0 * * * ${"x".repeat(10_000)}`]: "is longer than 200 characters",
       "0 0 * * * Mars/Olympus": "has no time zone Mars/Olympus. Name one as Europe/Berlin or +01:00",
       "@reboot":
         "has no interval @reboot. There are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually",

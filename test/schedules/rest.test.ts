@@ -74,6 +74,10 @@ describeWorld("schedules in REST", open, (api) => {
       return [status, answer.message];
     };
     assert.deepEqual(await post({}), [422, "Validation failed: Cronline can't be blank"]);
+    assert.deepEqual(await post({ cronline: `0 0 * * * ${"x".repeat(10_000)}` }), [
+      422,
+      "Validation failed: Cronline is too long (maximum is 200 characters)",
+    ]);
     assert.deepEqual(await post({ cronline: "*/5 * * * *" }), [
       422,
       "Validation failed: Cronline comes every 5 minutes: at least 10 must lie between two times",
