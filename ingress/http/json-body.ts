@@ -86,8 +86,11 @@ export async function readJson<T>(
   const checkInTurn = () => longReads.take(organizationId, check, event.req.signal);
   const { given, parsed } = await (isLarge ? inOrder(organizationId, checkInTurn) : check());
   if (parsed.success) return parsed.data;
-  const problems = await alsoCheck?.(validMembers(schema, given, parsed.error));
-  throw refuse(...toProblems(parsed.error), ...(problems ?? []));
+  const problems = toProblems(parsed.error);
+  const others = (await alsoCheck?.(validMembers(schema, given, parsed.error))) ?? [];
+  // It was not given those that have problems already, and may miss them.
+  const isNew = ({ field }: Problem) => problems.every((each) => each.field !== field);
+  throw refuse(...problems, ...others.filter(isNew));
 }
 
 async function withDefaults(

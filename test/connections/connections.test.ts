@@ -64,6 +64,7 @@ describeWorld("a repository connection", openResources, (pages) => {
     for (const [given, message] of [
       [{ type: "gitea" }, "URL can't be blank"],
       [{ type: "github_enterprise", url: "" }, "URL can't be blank"],
+      [{ type: "gitea", url: "file:///etc" }, "URL must be an address such as https://git.example.com"],
       [{ type: "github", url: "https://git.example.com" }, "URL must be https://github.com for this type"],
       [{ type: "github_enterprise", url: "https://github.com" }, "URL is that of the type github"],
       [{ type: "gitea", url: "https://gitlab.com" }, "URL is that of the type gitlab"],
