@@ -241,7 +241,7 @@ export function receiverOf({ id }: Pick<NotificationService, "id">): `service:${
   return `service:${id}`;
 }
 
-/** Its description, else its provider and host. */
+/** Its description, else the name of its provider. */
 export function titleOfService({
   description,
   provider,

@@ -19,7 +19,6 @@ import type { Topic } from "../redis/events.ts";
 import { Refusal } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
 import { laterWork } from "../sharing/resources.ts";
-import { Tasks } from "../sharing/tasks.ts";
 import { openLooks, openVisits } from "../tasks/looks.ts";
 import { nextBuildAfter } from "./schedules.ts";
 import {
@@ -53,8 +52,8 @@ const schedulesPerRead = 100;
 /** @param isClockRight a clock in doubt makes no builds */
 export function openDueSchedules(services: Services, isClockRight: () => Promise<boolean>): DueSchedules {
   const { db, clock, log, events } = services;
-  const tasks = new Tasks();
-  const { signal } = tasks;
+  const closing = new AbortController();
+  const { signal } = closing;
   const visitOwners = openVisits((after) => findNextOwner(db, after));
   const serve = async (organizationId: string): Promise<boolean> => {
     const due = await listDue(db, { organizationId, now: clock.now() }, maxOfLook);
@@ -110,7 +109,8 @@ export function openDueSchedules(services: Services, isClockRight: () => Promise
     wake: () => looks.wake(),
     idle: () => looks.idle(),
     async close() {
-      await Promise.all([tasks.close(), looks.close()]);
+      closing.abort();
+      await looks.close();
     },
   };
 }

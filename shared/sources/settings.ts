@@ -196,6 +196,8 @@ export type ProviderSettings = Record<Flag, boolean> &
 type TriggerMode = "code" | "none";
 
 export type GivenSettings = Partial<ProviderSettings>;
+/** The settings of a pipeline, as its row has them: without those at their default. */
+type StoredSettings = Readonly<Record<string, unknown>> | null;
 
 /** Read only: answers have it beside the settings. */
 const answeredToo = ["repository"];
@@ -254,18 +256,18 @@ const defaults = Object.fromEntries(
   Object.entries(declaredSettings).map(([name, declared]) => [name, declared.default]),
 );
 
-export function withDefaults(stored: GivenSettings): ProviderSettings {
+export function withDefaults(stored: StoredSettings): ProviderSettings {
   return { trigger_mode: "code", ...defaults, ...stored } as ProviderSettings;
 }
 
 /** Says if each step has a status at the host. */
-export function showsSteps(stored: GivenSettings): boolean {
+export function showsSteps(stored: StoredSettings): boolean {
   const { publish_commit_status, publish_commit_status_per_step } = withDefaults(stored);
   return publish_commit_status && publish_commit_status_per_step;
 }
 
 /** The settings of a provider, as answers show them. */
-export function shownSettings(provider: ProviderId, stored: GivenSettings): Record<string, unknown> {
+export function shownSettings(provider: ProviderId, stored: StoredSettings): Record<string, unknown> {
   const own = Object.entries(withDefaults(stored)).filter(
     ([name]) => !isSetting(name) || (declaredSettings[name].of as readonly ProviderId[]).includes(provider),
   );

@@ -51,7 +51,7 @@ export async function listPublishedBuilds(
   const find = () => findStatusTarget(services, { organizationId, repository });
   const found = await (turn ? turn.share(`host of ${repository}`, find) : find());
   if ("reason" in found) return [];
-  const settings = withDefaults(providerSettings ?? {});
+  const settings = withDefaults(providerSettings);
   return known.map((subject) => ({ subject, settings, target: found.target }));
 }
 

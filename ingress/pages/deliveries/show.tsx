@@ -4,7 +4,7 @@ import type { BuildOfDelivery } from "../../../shared/builds/rows/build-store.ts
 import { type ParametersOf, type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound, sizeInWords } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import type { GivenSettings } from "../../../shared/sources/settings.ts";
+import { withDefaults } from "../../../shared/sources/settings.ts";
 import { rebuildDelivery } from "../../../shared/triggers/deliveries/rebuild.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { findPayload, type PayloadStart } from "../../../shared/triggers/payloads/store.ts";
@@ -159,7 +159,7 @@ function Filter({
   canTry: boolean;
   path: (pattern: PatternWith<"org" | "slug" | "trigger" | "delivery">) => string;
 }) {
-  const { filter_condition: condition } = (pipeline.providerSettings ?? {}) as GivenSettings;
+  const { filter_condition: condition } = withDefaults(pipeline.providerSettings);
   const expression = trigger.isProvider ? condition : trigger.filter;
   if (!expression) return <>none</>;
   const code = <code>{expression}</code>;

@@ -13,7 +13,7 @@ import type { Pipeline, PipelineFacts } from "../../../shared/pipelines/store.ts
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
-import { type GivenSettings, withDefaults } from "../../../shared/sources/settings.ts";
+import { withDefaults } from "../../../shared/sources/settings.ts";
 import { loadProvider, providerPath } from "../address/provider.ts";
 import { CopyField, OnlyLocal } from "../ui/copy-field.tsx";
 import { LinkButton, PostButton } from "../ui/form.tsx";
@@ -68,7 +68,7 @@ export async function keysPage(
           <Steps
             provider={provider}
             repository={pipeline.repository ?? ""}
-            settings={withDefaults((pipeline.providerSettings ?? {}) as GivenSettings)}
+            settings={withDefaults(pipeline.providerSettings)}
             isVerified={secret !== null}
           />
         </section>

@@ -77,7 +77,7 @@ function inWords(
 export const providerSettingsPage = memberPage(async (services, request) => {
   const { pipeline, provider } = await loadProvider(services, request);
   if (provider === null) throw notFound("provider");
-  return show(request, provider, withDefaults((pipeline.providerSettings ?? {}) as GivenSettings));
+  return show(request, provider, withDefaults(pipeline.providerSettings));
 });
 
 /** POST …/provider/settings {trigger_mode, and the provider's own settings by their REST names} */

@@ -4,7 +4,7 @@ import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
-import { type GivenSettings, withDefaults } from "../../../shared/sources/settings.ts";
+import { withDefaults } from "../../../shared/sources/settings.ts";
 import { pipelinePath } from "../address/pipeline.ts";
 import { providerPath } from "../address/provider.ts";
 import { BuildLinks, Deliveries, DeliveryState, reasonInWords } from "../deliveries/list.tsx";
@@ -106,7 +106,7 @@ function show(request: MemberRequest, connected: Connected): PageContent {
             <Steps
               provider={provider}
               repository={pipeline.repository ?? ""}
-              settings={settingsOf(pipeline)}
+              settings={withDefaults(pipeline.providerSettings)}
               isVerified={row.secretSealed !== null}
               secretPath={path(patterns.providerSecretPage)}
             />
@@ -129,10 +129,6 @@ function show(request: MemberRequest, connected: Connected): PageContent {
       </>
     ),
   };
-}
-
-function settingsOf({ providerSettings }: Pick<PipelineFacts, "providerSettings">) {
-  return withDefaults((providerSettings ?? {}) as GivenSettings);
 }
 
 /** The last delivery, or that there is none yet. */
@@ -172,7 +168,7 @@ function Arrival({
 }
 
 function Built({ pipeline, provider }: { pipeline: PipelineFacts; provider: ProviderId }) {
-  const settings = settingsOf(pipeline);
+  const settings = withDefaults(pipeline.providerSettings);
   const words = settings.trigger_mode === "none" ? [] : buildsInWords(provider, settings);
   return (
     <section aria-labelledby="built">

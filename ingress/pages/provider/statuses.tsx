@@ -5,7 +5,7 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
-import { type GivenSettings, type ProviderSettings, withDefaults } from "../../../shared/sources/settings.ts";
+import { type ProviderSettings, withDefaults } from "../../../shared/sources/settings.ts";
 import { contextOfBuild } from "../../../shared/statuses/contexts.ts";
 import { findFailure, type StatusFailure } from "../../../shared/statuses/store.ts";
 import { connectionPath } from "../connections/address.ts";
@@ -26,7 +26,7 @@ export interface LoadedStatuses {
 }
 
 export async function loadStatuses(services: Services, pipeline: PipelineFacts): Promise<LoadedStatuses> {
-  const settings = withDefaults((pipeline.providerSettings ?? {}) as GivenSettings);
+  const settings = withDefaults(pipeline.providerSettings);
   const loaded = {
     settings,
     context: contextOfBuild(services.config, pipeline, { options: null }, settings),

@@ -55,22 +55,20 @@ export function createdPage(
           {secret && <CopyField id="endpoint-secret" label="Secret" rows={2} value={secret} />}
         </section>
         <SetupSteps {...setupOf(services, request, trigger)} />
-        {type && (
-          <section aria-labelledby="try">
-            <h2 id="try">Try it</h2>
-            <p>
-              {isVerified && !secret
-                ? "This command sends a delivery as the sender would, once you have put the secret into its first line:"
-                : "This command sends a delivery as the sender would:"}
-            </p>
-            <CopyField
-              id="command"
-              label="Command"
-              rows={isVerified ? 10 : 6}
-              value={curlCommand(type, { url, isVerified, secret })}
-            />
-          </section>
-        )}
+        <section aria-labelledby="try">
+          <h2 id="try">Try it</h2>
+          <p>
+            {isVerified && !secret
+              ? "This command sends a delivery as the sender would, once you have put the secret into its first line:"
+              : "This command sends a delivery as the sender would:"}
+          </p>
+          <CopyField
+            id="command"
+            label="Command"
+            rows={isVerified ? 10 : 6}
+            value={curlCommand(type, { url, isVerified, secret })}
+          />
+        </section>
         <p>
           The page of the trigger shows each delivery as it arrives, and these steps under “How to set up”.
         </p>

@@ -1,7 +1,6 @@
 import type { RefusalCount } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import type { RefusedRequest } from "../../../shared/triggers/deliveries/refused-requests-store.ts";
 import type { RefusalCause } from "../../../shared/vocabulary.ts";
-import type { Visitor } from "../../auth/session.ts";
 import { sumOf } from "../charts/bars.ts";
 import { refusedSeries } from "../charts/deliveries.ts";
 import { Sparkline } from "../charts/sparkline.tsx";
@@ -44,7 +43,6 @@ interface RefusedProps {
 }
 
 interface BodiesProps {
-  visitor: Visitor;
   /** Undefined: bodies are not kept. */
   until: Date | undefined;
   keepPath: string;

@@ -22,7 +22,7 @@ import { Refused } from "./refused.tsx";
 
 /** GET /organizations/:org/pipelines/:slug/triggers/:trigger: its settings and deliveries. */
 export const triggerPage = memberPage(async (services, request) => {
-  const { organization, visitor } = request;
+  const { organization } = request;
   const data = await loadTriggerDetails(services, request);
   const { pipeline, trigger, deliveries } = data;
   const now = services.clock.now();
@@ -105,7 +105,6 @@ export const triggerPage = memberPage(async (services, request) => {
           hours={data.hours}
           requests={data.refusedRequests}
           bodies={{
-            visitor,
             until: refusedBodiesUntil(trigger, now),
             keepPath: path(patterns.keepRefusedBodiesPage),
             dropPath: path(patterns.dropRefusedBodiesPage),

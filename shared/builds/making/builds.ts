@@ -31,7 +31,7 @@ import { lockPipelines, type Pipeline, takeBuildNumbers } from "../../pipelines/
 import { firstWarnings, ineffectiveOf, warningsOf } from "../../pipelines/warnings.ts";
 import type { Topic } from "../../redis/events.ts";
 import { exactSize, type Problem } from "../../refusal.ts";
-import { type GivenSettings, showsSteps } from "../../sources/settings.ts";
+import { showsSteps } from "../../sources/settings.ts";
 import {
   type BuildEvent,
   type BuildState,
@@ -353,7 +353,7 @@ export function newBuild(
     scheduleId: request.scheduledBy?.scheduleId ?? null,
     scheduledFor: request.scheduledBy?.scheduledFor ?? null,
     notify: null,
-    tellsOfJobs: showsSteps((pipeline.providerSettings ?? {}) as GivenSettings),
+    tellsOfJobs: showsSteps(pipeline.providerSettings),
     cancelReason: null,
     failingAt: null,
     pausedQueueId: null,

@@ -1,7 +1,7 @@
 import { connectedProvidersIn } from "../../connections/connected.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { type ProviderId, pathOf, providerOf } from "../../sources/providers.ts";
-import { type GivenSettings, shownSettings } from "../../sources/settings.ts";
+import { shownSettings } from "../../sources/settings.ts";
 import type { Pipeline } from "../store.ts";
 
 /** The provider of a repository of an organization. Null: its host is none that the organization has. */
@@ -20,6 +20,6 @@ export function shownProvider(
 ): { id: ProviderId | "private"; settings: Record<string, unknown> } {
   const id = providerOf(repository, connected);
   if (id === null || repository === null) return { id: "private", settings: {} };
-  const settings = shownSettings(id, (providerSettings ?? {}) as GivenSettings);
+  const settings = shownSettings(id, providerSettings);
   return { id, settings: { ...settings, repository: pathOf(repository) ?? "" } };
 }

@@ -34,12 +34,11 @@ export function changedProviderSettings(
   given: GivenProviderSettings | null | undefined,
 ): Pipeline["providerSettings"] {
   if (!given) return present;
-  const before = (present ?? {}) as GivenSettings;
   const isText = (name: string) => name === "filter_condition" || name.endsWith("_configuration");
   const sent = Object.entries(given).filter(
     ([name, value]) => value !== undefined && (value !== null || isText(name)),
   );
-  const stored = storedSettings({ ...before, ...Object.fromEntries(sent) });
+  const stored = storedSettings({ ...present, ...Object.fromEntries(sent) });
   const named = Object.entries(stored).filter(([, value]) => value !== "");
   return named.length === 0 ? null : (Object.fromEntries(named) as Pipeline["providerSettings"]);
 }

@@ -37,7 +37,7 @@ interface KnownOptions {
 /** The answers that decisions about all events of a pipeline need. */
 export function knownOfPipeline(options: KnownOptions): Omit<Known, "passesFilter"> {
   const { pipeline, open, isAsked } = options;
-  const settings = withDefaults(pipeline.providerSettings ?? {});
+  const settings = withDefaults(pipeline.providerSettings);
   return {
     settings,
     isAsked,
