@@ -16,7 +16,7 @@ export const guidesPage = page(() => ({
         <h1>Docs</h1>
         <p>
           New here? First read how to <a href={guidePath("steps")}>write steps</a>. Then connect your source
-          host: <strong>Provider</strong> on the pipeline’s page shows what to do there. Any other program
+          host: the button with its name on the pipeline’s page shows what to do there. Any other program
           posts its <a href={guidePath("webhooks")}>webhooks</a> to a trigger of the pipeline.
         </p>
         <p>

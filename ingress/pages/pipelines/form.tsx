@@ -20,7 +20,7 @@ import {
   readEnvironment,
   replacesEnvironment,
 } from "../ui/environment-field.tsx";
-import { DefaultButton, Field, Select } from "../ui/form.tsx";
+import { DefaultButton, Field, FoldedFields, Select } from "../ui/form.tsx";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { draftOfSteps, editSteps, fieldOfStep, readStepsDraft, type StepsDraft, toSteps } from "./steps.ts";
 import { StepsFields } from "./steps-fields.tsx";
@@ -163,8 +163,9 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
   } as const;
   const { label, name, hint } = pipelineMembers.clusterId.field;
   const options = clusters.map((cluster) => [cluster.id, cluster.name] as const);
+  const names = [...fieldsOfOthers.map(({ field }) => field.name), "environment"];
   const others = (
-    <>
+    <FoldedFields id="others" names={names} problems={problems} isOpen={!variables && hasOthers(draft)}>
       <MemberFields
         {...form}
         columns={["description", "emoji", "tags", "defaultBranch", "branchConfiguration"]}
@@ -190,15 +191,14 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
         {...form}
         columns={["allowRebuilds", "defaultTimeoutInMinutes", "maximumTimeoutInMinutes"]}
       />
-    </>
+    </FoldedFields>
   );
-  const steps = <StepsFields draft={draft.steps} queues={queues} problems={problems} />;
   return (
     <>
       <DefaultButton />
       <MemberFields
         {...form}
-        columns={["repository", "name", "slug", "clusterId"]}
+        columns={firstColumns}
         own={{
           clusterId: (
             <Select {...{ label, name, hint, options, problems }} api="cluster_id" value={clusterId} />
@@ -206,31 +206,21 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
           ...(!variables && { name: <NameOfNew value={draft.members.name} problems={problems} /> }),
         }}
       />
-      {variables ? (
-        <>
-          {others}
-          {steps}
-        </>
-      ) : (
-        <>
-          {steps}
-          <details id="others" class="fold" open={problems !== undefined || hasOthers(draft)}>
-            <summary>More settings</summary>
-            {others}
-          </details>
-        </>
-      )}
+      <StepsFields draft={draft.steps} queues={queues} problems={problems} />
+      {others}
     </>
   );
 }
 
-/** Says if a setting of a new pipeline was filled in that its first form folds. */
+const firstColumns = ["repository", "name", "slug", "clusterId"];
+const fieldsOfOthers = listFields(pipelineMembers).filter(({ column }) => !firstColumns.includes(column));
+
+/** Says if a setting of a new pipeline was filled in that its form folds. */
 function hasOthers({ members }: PipelineDraft): boolean {
-  const first = ["repository", "name", "slug", "clusterId"];
   // A box that is not ticked is false once the form was sent.
   const textOf = (value = "") => (value === "false" ? "" : value);
   return Object.entries(newPipelineDraft("").members).some(
-    ([column, blank]) => !first.includes(column) && textOf(members[column]) !== blank,
+    ([column, blank]) => !firstColumns.includes(column) && textOf(members[column]) !== blank,
   );
 }
 

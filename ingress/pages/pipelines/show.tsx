@@ -3,8 +3,10 @@ import { listBuildTimes } from "../../../shared/builds/rows/build-store.ts";
 import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
+import { providerIn } from "../../../shared/pipelines/provider/provider.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
+import { providers } from "../../../shared/sources/providers.ts";
 import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
 import { loadBuildSearch, SearchedBuilds } from "../builds/search.tsx";
 import { titleOf } from "../resources/title.ts";
@@ -47,6 +49,7 @@ async function showPipeline(
   );
   const cluster = await findClusterById(services.db, pipeline.clusterId);
   const variables = Object.keys(environmentOfPipeline(services.cipher, pipeline));
+  const provider = await providerIn(services.db, pipeline);
   const topics = found.list.rows.map(({ id }) => `build:${id}` as const);
   const parameters = { org: organization.slug, slug: pipeline.slug };
   return {
@@ -61,7 +64,11 @@ async function showPipeline(
           <h1>{titleOf(pipeline)}</h1>
           <div class="actions">
             {pipeline.repository !== null && (
-              <LinkButton kind="secondary" href={pathTo(patterns.providerPage, parameters)} text="Provider" />
+              <LinkButton
+                kind="secondary"
+                href={pathTo(patterns.providerPage, parameters)}
+                text={provider === null ? "Connect the repository" : providers[provider].title}
+              />
             )}
             <LinkButton kind="secondary" href={pathTo(patterns.triggersPage, parameters)} text="Triggers" />
             <LinkButton kind="secondary" href={pathTo(patterns.schedulesPage, parameters)} text="Schedules" />

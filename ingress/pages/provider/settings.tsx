@@ -12,7 +12,7 @@ import {
 } from "../../../shared/sources/settings.ts";
 import { toProblems } from "../../../shared/validation.ts";
 import { type LoadedProvider, loadProvider, providerPath } from "../address/provider.ts";
-import { Check, codeField, Field, FormError, PostForm, Select } from "../ui/form.tsx";
+import { Check, codeField, Field, FoldedFields, FormError, PostForm, Select } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
@@ -179,19 +179,30 @@ const conditionField = {
   hint: 'For example build.branch == "main". For branches alone, the field Branches of the pipeline is enough.',
 };
 
-function Group({
-  title,
-  names,
-  given: { provider, settings, problems },
-}: {
-  title: string;
-  names: Name[];
-  given: Given;
-}) {
+/** The last groups are folded: most people never change them. */
+function Group({ title, names, given }: { title: string; names: Name[]; given: Given }) {
   if (names.length === 0) return null;
+  const fields = <SettingFields names={names} given={given} />;
+  if (title === "Pushes" || title === "Filter")
+    return (
+      <fieldset>
+        <legend>{title}</legend>
+        {fields}
+      </fieldset>
+    );
+  const { settings, problems } = given;
+  const on = names.filter((name) => settings[name] === true).length;
+  const id = title.toLowerCase().replaceAll(" ", "-");
   return (
-    <fieldset>
-      <legend>{title}</legend>
+    <FoldedFields id={id} title={`${title}: ${on} of ${names.length} on`} names={names} problems={problems}>
+      {fields}
+    </FoldedFields>
+  );
+}
+
+function SettingFields({ names, given: { provider, settings, problems } }: { names: Name[]; given: Given }) {
+  return (
+    <>
       {names.map((name) => {
         const label = aboutOf(provider, name).replace(/\.$/, "");
         const value = settings[name];
@@ -210,6 +221,6 @@ function Group({
           />
         );
       })}
-    </fieldset>
+    </>
   );
 }

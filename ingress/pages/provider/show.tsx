@@ -112,7 +112,7 @@ function show(request: MemberRequest, connected: Connected): PageContent {
             />
           </details>
         </Webhook>
-        <Built pipeline={pipeline} provider={provider} />
+        <Built pipeline={pipeline} provider={provider} isOpen={deliveries.length > 0} />
         <Statuses statuses={statuses} provider={provider} request={request} />
         {deliveries.length > 0 && (
           <section aria-labelledby="deliveries">
@@ -167,12 +167,20 @@ function Arrival({
   );
 }
 
-function Built({ pipeline, provider }: { pipeline: PipelineFacts; provider: ProviderId }) {
+function Built({
+  pipeline,
+  provider,
+  isOpen,
+}: {
+  pipeline: PipelineFacts;
+  provider: ProviderId;
+  isOpen: boolean;
+}) {
   const settings = withDefaults(pipeline.providerSettings);
   const words = settings.trigger_mode === "none" ? [] : buildsInWords(provider, settings);
   return (
-    <section aria-labelledby="built">
-      <h2 id="built">What it does</h2>
+    <details id="built" class="fold" open={isOpen}>
+      <summary>What it builds</summary>
       {words.length === 0 ? (
         <p>It builds nothing: builds of events are off in the settings.</p>
       ) : (
@@ -188,7 +196,7 @@ function Built({ pipeline, provider }: { pipeline: PipelineFacts; provider: Prov
           the pipeline’s own steps name.
         </p>
       )}
-    </section>
+    </details>
   );
 }
 

@@ -17,7 +17,7 @@ import {
   readEnvironment,
   replacesEnvironment,
 } from "../ui/environment-field.tsx";
-import { Check, DefaultButton, FormError } from "../ui/form.tsx";
+import { Check, DefaultButton, FoldedFields, FormError } from "../ui/form.tsx";
 import { asSentence, type FieldNames, type FormProblems } from "../ui/problems.ts";
 import { FilterField, NoFilterField } from "./filter-field.tsx";
 import {
@@ -37,7 +37,9 @@ export interface TriggerDraft extends VerificationDraft {
 }
 
 const { label, buildBranch, buildCommit, buildMessage } = triggerMembers;
-const plainMembers = { label, buildBranch, buildCommit, buildMessage };
+const buildMembers = { buildBranch, buildCommit, buildMessage };
+const plainMembers = { label, ...buildMembers };
+const foldedFields = [...listFields(buildMembers).map(({ field }) => field.name), "environment", "filter"];
 
 export const fieldNames: FieldNames = { ...fieldNamesOf(triggerMembers), filter: "filter" };
 
@@ -58,6 +60,12 @@ export function toDraft(trigger: Trigger): TriggerDraft {
 function textsOf(trigger: Partial<Trigger>): TriggerTexts {
   const values = { ...trigger, ...buildOf(trigger), ...(trigger.signature ?? hmacDefaults) };
   return draftOf(triggerMembers, values) as TriggerTexts;
+}
+
+/** Says if something was filled in that the form of a new trigger folds. */
+function hasOthers({ texts, enabled }: TriggerDraft): boolean {
+  const folded = ["buildBranch", "buildCommit", "buildMessage", "environment", "filter"] as const;
+  return !enabled || folded.some((name) => texts[name] !== emptyDraft.texts[name]);
 }
 
 /** @param saved the type of the saved trigger; absent: the form has it */
@@ -200,23 +208,35 @@ export function TriggerFields({
           problems={problems}
         />
       )}
-      <MemberFields members={plainMembers} when="create" draft={texts} problems={problems} />
-      {saved ? (
-        <EnvironmentChoice names={saved.variables} isReplaced={draft.replacesEnvironment} {...environment} />
-      ) : (
-        <EnvironmentField {...environment} />
-      )}
-      {filter === "unavailable" ? (
-        <NoFilterField settings={settings} />
-      ) : (
-        <FilterField value={texts.filter} isKept={filter === "kept"} problems={problems} />
-      )}
-      <Check
-        label="Enabled"
-        name="enabled"
-        checked={draft.enabled}
-        hint="A disabled trigger refuses deliveries."
-      />
+      <MemberFields members={{ label }} when="create" draft={texts} problems={problems} />
+      <FoldedFields
+        id="others"
+        names={foldedFields}
+        problems={problems}
+        isOpen={saved !== undefined || hasOthers(draft)}
+      >
+        <MemberFields members={buildMembers} when="create" draft={texts} problems={problems} />
+        {saved ? (
+          <EnvironmentChoice
+            names={saved.variables}
+            isReplaced={draft.replacesEnvironment}
+            {...environment}
+          />
+        ) : (
+          <EnvironmentField {...environment} />
+        )}
+        {filter === "unavailable" ? (
+          <NoFilterField settings={settings} />
+        ) : (
+          <FilterField value={texts.filter} isKept={filter === "kept"} problems={problems} />
+        )}
+        <Check
+          label="Enabled"
+          name="enabled"
+          checked={draft.enabled}
+          hint="A disabled trigger refuses deliveries."
+        />
+      </FoldedFields>
     </>
   );
 }

@@ -29,6 +29,33 @@ export function FormError({
 }
 
 /**
+ * Fields that few people need.
+ * @param names of the fields: a problem of one unfolds them
+ */
+export function FoldedFields({
+  id,
+  title = "More settings",
+  names,
+  problems = [],
+  isOpen = false,
+  children,
+}: {
+  id: string;
+  title?: string;
+  names: readonly string[];
+  problems?: FormProblems | undefined;
+  isOpen?: boolean;
+  children: ComponentChildren;
+}) {
+  return (
+    <details id={id} class="fold" open={isOpen || problems.some(({ field }) => names.includes(field))}>
+      <summary>{title}</summary>
+      {children}
+    </details>
+  );
+}
+
+/**
  * A field with its label. The problems that name the field are said beside it.
  * @param api its name in the API, if the label does not say it
  */

@@ -132,7 +132,7 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       assert.equal((await press("repository", yaml)).repository_steps, "1");
     });
 
-    it("folds the settings that few need, unless one was filled in or something is wrong", async () => {
+    it("folds the settings that few need, unless one was filled in or is wrong", async () => {
       const isOpen = (answer: Answer) => /<details id="others"[^>]* open/.test(read(answer));
       const first = await pages.asBob.get(newPath);
       assert.equal(isOpen(first), false);
@@ -140,7 +140,16 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       const adding = { ...rows, ...fields({ name: "Folded" }), do: "add" };
       assert.equal(isOpen(await pages.asBob.post(newPath, adding)), false);
       assert.equal(isOpen(await pages.asBob.post(newPath, { ...adding, description: "x" })), true);
-      assert.equal(isOpen(await pages.asBob.post(newPath, fields({ name: "" }))), true);
+      const refused = await pages.asBob.post(newPath, { ...rows, name: "" });
+      assert.match(refused.text, /Name can.+t be blank/);
+      assert.equal(isOpen(refused), false);
+
+      const { slug } = await make("Folded");
+      const edit = `${at}/pipelines/${slug}/edit`;
+      const saved = await pages.asBob.get(edit);
+      assert.equal(isOpen(saved), false);
+      const wrong = { ...valuesOf(saved), default_timeout_in_minutes: "soon" };
+      assert.equal(isOpen(await pages.asBob.post(edit, wrong)), true);
     });
 
     it("takes steps as JSON by the rules of REST", async () => {

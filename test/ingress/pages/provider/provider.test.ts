@@ -79,6 +79,7 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     const before = await show(path);
     assert.match(before, /No delivery yet/);
     assert.match(before, /<details id="setup" class="fold" open/);
+    assert.match(before, /<details id="built" class="fold">/);
     assert.match(before, /data-events=/);
 
     await deliver(url, secret);
@@ -86,7 +87,8 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
 
     const after = await show(path);
     assert.match(after, /Last delivery <time/);
-    assert.doesNotMatch(after, /class="fold" open/);
+    assert.doesNotMatch(after, /id="setup" class="fold" open/);
+    assert.match(after, /<details id="built" class="fold" open/);
     const delivery = new RegExp(`href="(${at}/[^"]*/deliveries/[0-9a-f-]+)"`).exec(after)?.[1] ?? "";
     const shown = await pages.asBob.get(delivery);
     assert.equal(shown.status, 200);
@@ -191,7 +193,7 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
   it("speaks of merge requests where the host does", async () => {
     const { path } = await create("git@gitlab.com:acme/app.git");
     assert.match(await show(path), /Builds merge requests that are opened/);
-    assert.match(await show(`${path}/settings`), /<legend>Merge requests/);
+    assert.match(await show(`${path}/settings`), /<summary>Merge requests: 4 of 13 on/);
   });
 
   it("leads on where the host is not known, or there is no repository", async () => {

@@ -99,6 +99,8 @@ describeInBrowser("a user who manages triggers in a browser", startTriggerPages,
     await page.getByLabel("Webhook", { exact: false }).first().check();
     assert.equal(await secret.isVisible(), false);
     await page.getByLabel("GitHub").first().check();
+    assert.equal(await page.getByLabel("Environment variables").isVisible(), false);
+    await page.getByText("More settings").click();
     await page.getByLabel("Environment variables").fill("REGION=eu\nbroken");
     await secret.fill("s3cret");
     await press(page, "Create trigger");
