@@ -1,3 +1,5 @@
+import { excerpt } from "../refusal.ts";
+
 /** Unchanged lines around a change. */
 const context = 2;
 const maxLines = 200;
@@ -72,9 +74,9 @@ function nearChanges(lines: string[]): string[] {
 function shorten(lines: string[]): string {
   let characters = 0;
   const shown = lines.slice(0, maxLines).flatMap((line) => {
-    const cut = line.length > maxLineCharacters ? `${line.slice(0, maxLineCharacters)}…` : line;
+    const cut = excerpt(line, maxLineCharacters);
     characters += cut.length;
-    return characters > maxCharacters ? [] : [cut.toWellFormed()];
+    return characters > maxCharacters ? [] : [cut];
   });
   return shown.length < lines.length ? [...shown, "…"].join("\n") : shown.join("\n");
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { finalWorkMs } from "../../../shared/builds/rows/work.ts";
 import { msInWords, secondMs } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
+import { excerpt } from "../../../shared/refusal.ts";
 import { buildPath } from "../address/build.ts";
 import { TriggeredBy } from "../job-facts/triggered.tsx";
 import { StateIcon, stateInWords } from "../states/state.tsx";
@@ -25,7 +26,6 @@ export function Head({ data, request }: HeadProps) {
   const { build, pipeline, pausedQueues } = data;
   const [line = "", ...rest] = build.message.split("\n");
   const isLong = rest.some((each) => each.trim() !== "") || line.length > maxLine;
-  const first = line.length > maxLine ? `${line.slice(0, maxLine - 1)}…` : line;
   const paused = pausedQueues.length > 0 ? " paused" : "";
   return (
     <header data-part="" class="build-head">
@@ -41,11 +41,11 @@ export function Head({ data, request }: HeadProps) {
         </h1>
         {isLong ? (
           <details class="message" id="message">
-            <summary>{first}</summary>
+            <summary>{excerpt(line, maxLine)}</summary>
             <p>{build.message}</p>
           </details>
         ) : (
-          <p class="message">{first}</p>
+          <p class="message">{line}</p>
         )}
         <Actions data={data} request={request} />
       </div>

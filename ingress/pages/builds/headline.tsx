@@ -51,7 +51,7 @@ function Strong(times: { from: Date; to: Date | null }) {
   );
 }
 
-/** `waited 35 s · ran 4 min 12 s`, or undefined for a job that other jobs stopped or still stop. */
+/** `waited 35 s · ran 4 min 12 s`. Nothing for a job that waits for other jobs, or did so until its end. */
 export function TimesOfJob({ job }: { job: Job }) {
   const { scheduledAt, startedAt, finishedAt, state } = job;
   if (!scheduledAt) return null;

@@ -1,4 +1,5 @@
 import { wordsOfStep } from "../../../shared/pipelines/step/members.ts";
+import { excerpt } from "../../../shared/refusal.ts";
 import {
   type CommandStep,
   isCommandStep,
@@ -59,17 +60,11 @@ function CommandOf({ step }: { step: CommandStep }) {
   return (
     <>
       {label && `${label} `}
-      {command === "" ? "Plugins only" : <code>{beginningOf(command)}</code>}
+      {command === "" ? "Plugins only" : <code>{excerpt(command, maxCommandLength)}</code>}
       <Words step={step} />
       {agents?.queue && <span class="quiet"> on the queue {agents.queue}</span>}
     </>
   );
-}
-
-function beginningOf(command: string): string {
-  return command.length > maxCommandLength
-    ? `${command.slice(0, maxCommandLength).toWellFormed()}…`
-    : command;
 }
 
 function ManualOf({ step }: { step: ManualStep }) {

@@ -1,4 +1,4 @@
-import { sizeInWords } from "../../../shared/refusal.ts";
+import { excerpt, sizeInWords } from "../../../shared/refusal.ts";
 import { maxExpressionBytes } from "../../../shared/triggers/filter/compile.ts";
 import type { PayloadStart } from "../../../shared/triggers/payloads/store.ts";
 
@@ -116,7 +116,7 @@ function leaf(name: string, path: string, value: unknown): Member {
   return {
     name,
     expression: isLong ? path : `${path} == ${json}`,
-    value: json.length > maxShownLength ? `${json.slice(0, maxShownLength).toWellFormed()}…` : json,
+    value: excerpt(json, maxShownLength),
   };
 }
 

@@ -1,4 +1,5 @@
 import { EvaluationError, ParseError, TypeError as TypeProblem } from "@marcbachmann/cel-js";
+import { excerpt } from "../../refusal.ts";
 import { describePosition } from "../../text-position.ts";
 import { ownPrefix } from "./environment.ts";
 
@@ -44,7 +45,7 @@ const tokenTexts: Record<string, string> = {
 export function describeError(error: unknown, expression: string): string {
   if (!isLibraryError(error)) return "The expression is too complicated";
   const start = error.range?.start;
-  const sentence = shorten(describe(error, expression));
+  const sentence = excerpt(describe(error, expression), maxSentenceLength);
   return start === undefined ? sentence : `${sentence}, at ${describePosition(expression, start)}`;
 }
 
@@ -85,8 +86,4 @@ function plainTypes(sentence: string): string {
 
 function writtenNames(sentence: string): string {
   return sentence.replace(ownPrefix, "");
-}
-
-function shorten(sentence: string): string {
-  return sentence.length > maxSentenceLength ? `${sentence.slice(0, maxSentenceLength)}…` : sentence;
 }

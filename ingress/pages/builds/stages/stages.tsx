@@ -3,6 +3,7 @@ import { placeBesideTitle, placeInWords, titleOf } from "../../../../shared/buil
 import type { PlacedJob } from "../../../../shared/builds/rows/graph-store.ts";
 import type { Job } from "../../../../shared/builds/rows/job-store.ts";
 import { durationInWords } from "../../../../shared/durations.ts";
+import { excerpt } from "../../../../shared/refusal.ts";
 import { buildPath, jobPath } from "../../address/build.ts";
 import { brokenInWords, countKinds, countsInWords, kindOf, type StateKind } from "../../states/kinds.ts";
 import { StateIcon, stateInWords } from "../../states/state.tsx";
@@ -77,7 +78,7 @@ function Gates({ jobs, named, request }: { jobs: PlacedJob[] } & ItemProps) {
     <ul class="gates" data-part="">
       {jobs.map(({ id, type, state, unblockable }) => {
         const job = named.get(id);
-        const name = type === "waiter" ? "Wait" : cut(job ? titleOf(job) : "Continue");
+        const name = type === "waiter" ? "Wait" : excerpt(job ? titleOf(job) : "Continue", maxTitle);
         const content = (
           <>
             <StateIcon state={state} />
@@ -169,7 +170,7 @@ function Title({ text, kind }: { text: string; kind: StateKind }) {
   return (
     <strong class={kind}>
       <StateIcon state={kind} />
-      {cut(text)}
+      {excerpt(text, maxTitle)}
     </strong>
   );
 }
@@ -199,7 +200,7 @@ function titleOfDot(job: Job | undefined): string | undefined {
   if (!job) return undefined;
   const { startedAt, finishedAt, state } = job;
   const length = startedAt && finishedAt ? `, ${durationInWords(startedAt, finishedAt)}` : "";
-  return `${cut([titleOf(job), placeBesideTitle(job)].filter(Boolean).join(" "))}: ${stateInWords(state)}${length}`;
+  return `${excerpt([titleOf(job), placeBesideTitle(job)].filter(Boolean).join(" "), maxTitle)}: ${stateInWords(state)}${length}`;
 }
 
 /** @param hasDot for a job of several of its step, as in the row of dots */
@@ -220,7 +221,7 @@ function JobLink({
     <>
       <a class={kind} href={jobPath(request, job.id)} title={brokenInWords(job)}>
         {hasDot ? <i class={kind} /> : <StateIcon state={kind} />}
-        {cut(text)}
+        {excerpt(text, maxTitle)}
         <span class="hidden"> {stateInWords(job.state)}</span>
       </a>
       {startedAt && (
@@ -231,10 +232,6 @@ function JobLink({
       )}
     </>
   );
-}
-
-function cut(text: string): string {
-  return text.length > maxTitle ? `${text.slice(0, maxTitle - 1)}…` : text;
 }
 
 /** The words with which the titles of all jobs of a step begin: `Test on …`. */

@@ -40,6 +40,24 @@ describeWorldOn(sqlite, "the stages on the page of a build", startQueuePages, (p
     assert.match(textOf(text), /Deploy waiting Waits for Tests in a browser default/);
   });
 
+  it("cut no character of a long title or message in half", async () => {
+    const titles = [58, 59].map((length) => `${"x".repeat(length)}😀 and more`);
+    const steps: Step[] = [
+      { command: "a", label: titles[0] },
+      { type: "wait" },
+      { command: "b", label: titles[1] },
+    ] as never;
+
+    const { text } = await pages.asBob.get(await make({ name: "Long titles", steps }));
+
+    const [first, second] = stagesOf(text);
+    assert.deepEqual(
+      [first?.split(" ")[2], second?.split(" ")[2]],
+      [`${"x".repeat(58)}😀…`, `${"x".repeat(59)}…`],
+    );
+    assert.ok(!text.includes("\ufffd"));
+  });
+
   it("have a matrix and a group as one thing each", async () => {
     const ofMatrix = await pages.asBob.get(await make({ name: "Matrix", steps: matrix }));
     const ofGroups = await pages.asBob.get(await make({ name: "Groups", steps: groups }));
