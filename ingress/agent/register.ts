@@ -25,12 +25,7 @@ const registration = z
     build: line(100),
     pid: reportedText(20),
     meta_data: z
-      .array(
-        tagText.refine((given) => given.length <= 255, "A tag can have 255 characters at most"),
-        {
-          error: "meta_data must be a list of texts",
-        },
-      )
+      .array(tagText, { error: "meta_data must be a list of texts" })
       .max(maxTags, { error: `meta_data can have ${maxTags} tags at most` })
       .nullish(),
     priority: reportedText(20),

@@ -260,6 +260,13 @@ describeWorldOn(sqlite, "an agent's calls", openAgentApi, (api) => {
       assert.match(await nameOf("\n"), /^host-\w{4}$/);
     });
 
+    it("take a tag of a machine whose name and value are as long as a cloud allows", async () => {
+      const tag = `${"n".repeat(128)}=${"v".repeat(256)}`;
+      const { status, body } = await register(token, { meta_data: [tag] });
+      assert.equal(status, 200);
+      assert.ok(body.meta_data.includes(tag));
+    });
+
     it("refuse tags of more than 4 KB together, in bytes", async () => {
       const most = Array.from(
         { length: 20 },
