@@ -25,7 +25,7 @@ export function TypeField({ types, value }: { types: TriggerType[]; value: strin
           />
           <span>
             {title}
-            <span class="quiet hint">{about ?? `Webhooks of ${title}, which can be verified`}</span>
+            {about && <span class="quiet hint">{about}</span>}
           </span>
         </label>
       ))}
