@@ -1,6 +1,7 @@
 import type { ListedBuild } from "../../../shared/builds/rows/build-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { ListedPipeline } from "../../../shared/pipelines/store.ts";
+import { firstLine } from "../builds/list.tsx";
 import { titleOf } from "../resources/title.ts";
 import { State } from "../states/state.tsx";
 import { LinkButton } from "../ui/form.tsx";
@@ -83,7 +84,7 @@ function LastBuild({
     <p>
       <State state={build.state} isPaused={build.pausedQueueId !== null} />{" "}
       <a href={pathTo(patterns.buildPage, { org, slug, number: String(build.number) })}>#{build.number}</a>{" "}
-      {build.message}{" "}
+      {firstLine(build.message)}{" "}
       <span class="quiet">
         {build.startedAt && (
           <>

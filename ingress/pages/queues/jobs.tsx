@@ -4,6 +4,7 @@ import { durationInWords } from "../../../shared/durations.ts";
 import { type CursorNames, linkIdPages } from "../../http/cursor-pager.ts";
 import { queuePath } from "../address/queue.ts";
 import { JobLink } from "../agents/table.tsx";
+import { firstLine } from "../builds/list.tsx";
 import { WaitsInQueue } from "../job-facts/waiting.tsx";
 import { State } from "../states/state.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
@@ -74,7 +75,7 @@ function JobTable({
           <tr key={placed.job.id}>
             <th scope="row" class="described">
               <JobLink placed={placed} org={org} />
-              <span>{placed.build.message}</span>
+              <span>{firstLine(placed.build.message)}</span>
             </th>
             <td>
               <State state={placed.job.state} />

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
 import {
   createPipeline,
   defaultStep,
@@ -42,6 +43,18 @@ describeWorldOn(sqlite, "the page of a pipeline", startQueuePages, (pages) => {
     assert.match(text, /Plugins only/);
     assert.ok(text.includes(`href="${pages.paths.pipeline}/edit#steps">Edit the steps`));
     assert.match(text, /Wait for the steps before, whether they pass or fail/);
+  });
+
+  it("is listed with the first line of the message of its last build", async () => {
+    const { services, actor, paths } = pages;
+    const message = "Make it faster\n\nThe loop is gone";
+    const web = await requirePipeline(services.db, pages.acme.id, "web");
+    await createBuildByHand(services, actor, web, { message, source: "ui" });
+
+    const { text } = await (await pages.visitor(pages.bob)).get(paths.pipelines);
+
+    assert.match(text, /Make it faster/);
+    assert.doesNotMatch(text, /The loop is gone/);
   });
 
   it("archives the pipeline, which is then listed apart and offers no new build", async () => {

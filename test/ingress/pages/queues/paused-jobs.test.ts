@@ -56,7 +56,12 @@ describeWorld("a job of a paused queue", startQueuePages, (pages) => {
       steps: [step, step],
     });
     const request = { pipelineId: busy.id, deliveryId: null, source: "webhook" as const };
-    const more = { message: "m", commit: "HEAD", branch: "main", environmentSealed: null };
+    const more = {
+      message: "First line\n\nThe rest",
+      commit: "HEAD",
+      branch: "main",
+      environmentSealed: null,
+    };
     const requests = Array.from({ length: 25 }, () => ({ ...request, ...more }));
     await services.db.transaction((tx) => createBuilds(tx, services, requests, clock.now()));
     await pauseDispatch(services, actor, queue, null);
@@ -95,7 +100,7 @@ describeWorld("a job of a paused queue", startQueuePages, (pages) => {
       back.map((each) => each.jobs),
       expected.toReversed(),
     );
-    assert.match(await textOf(path), /Jobs waiting 50 .* Busy #1 m scheduled/);
+    assert.match(await textOf(path), /Jobs waiting 50 .* Busy #1 First line scheduled/);
 
     await services.db.transaction((tx) =>
       tx
