@@ -32,11 +32,6 @@ export interface SlackSettings {
 export interface EmailSettings {
   addresses: string[];
 }
-export interface SettingsOf {
-  webhook: WebhookSettings;
-  slack: SlackSettings;
-  email: EmailSettings;
-}
 
 const maxUrlLength = 2000;
 const maxAddresses = 20;

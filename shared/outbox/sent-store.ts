@@ -50,19 +50,6 @@ export function listMessagesOfBuild(db: Db, buildId: string, limit: number): Pro
     .limit(limit);
 }
 
-/** Undefined: nothing waits for the receiver. */
-export async function findReceiver(
-  db: Db | Tx,
-  { organizationId, receiver }: { organizationId: string; receiver: string },
-): Promise<Receiver | undefined> {
-  const { outboxReceivers: table } = db.tables;
-  const [found] = await db
-    .select()
-    .from(table)
-    .where(and(eq(table.organizationId, organizationId), eq(table.receiver, receiver)));
-  return found;
-}
-
 /** The receivers of these keys that have messages waiting, by their keys. */
 export async function listReceivers(
   db: Db,

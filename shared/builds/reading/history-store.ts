@@ -1,8 +1,6 @@
 import { aliasedTable, and, desc, eq, isNotNull, or } from "drizzle-orm";
 import type { Db } from "../../db/database.ts";
 
-export type ActOfPerson = Awaited<ReturnType<typeof listActsOfPeople>>[number];
-
 /** The jobs of a build that people unblocked or retried, the latest first. */
 export async function listActsOfPeople(db: Db, buildId: string, limit: number) {
   const { jobs } = db.tables;

@@ -50,5 +50,3 @@ export function defineDeviceTables(
 
   return { deviceCodes };
 }
-
-export type DeviceTables = ReturnType<typeof defineDeviceTables>;

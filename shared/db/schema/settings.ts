@@ -11,5 +11,3 @@ export function defineSettingsTables(kit: Kit) {
 
   return { settings };
 }
-
-export type SettingsTables = ReturnType<typeof defineSettingsTables>;
