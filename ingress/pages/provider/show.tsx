@@ -112,7 +112,7 @@ function show(request: MemberRequest, connected: Connected): PageContent {
             />
           </details>
         </Webhook>
-        <Built pipeline={pipeline} provider={provider} isOpen={deliveries.length > 0} />
+        <Built pipeline={pipeline} provider={provider} />
         <Statuses statuses={statuses} provider={provider} request={request} />
         {deliveries.length > 0 && (
           <section aria-labelledby="deliveries">
@@ -167,19 +167,11 @@ function Arrival({
   );
 }
 
-function Built({
-  pipeline,
-  provider,
-  isOpen,
-}: {
-  pipeline: PipelineFacts;
-  provider: ProviderId;
-  isOpen: boolean;
-}) {
+function Built({ pipeline, provider }: { pipeline: PipelineFacts; provider: ProviderId }) {
   const settings = withDefaults(pipeline.providerSettings);
   const words = settings.trigger_mode === "none" ? [] : buildsInWords(provider, settings);
   return (
-    <details id="built" class="fold" open={isOpen}>
+    <details id="built" class="fold">
       <summary>What it builds</summary>
       {words.length === 0 ? (
         <p>It builds nothing: builds of events are off in the settings.</p>
