@@ -161,7 +161,10 @@ function Actions({ data, request }: HeadProps) {
   return (
     <div class="actions">
       {hasRetry && (
-        <PostButton path={buildPath(request, patterns.retryFailedJobsPage)}>
+        <PostButton
+          path={buildPath(request, patterns.retryFailedJobsPage)}
+          title="Runs them as they are, by the steps that this build has"
+        >
           {failedJobs === 1 ? "Retry failed job" : `Retry ${failedJobs} failed jobs`}
         </PostButton>
       )}
@@ -172,7 +175,11 @@ function Actions({ data, request }: HeadProps) {
       )}
       {isCancelable && !hasRetry && !isBlocked && cancel("danger")}
       {pipeline.allowRebuilds && (
-        <PostButton path={buildPath(request, patterns.rebuildBuildPage)} class="secondary">
+        <PostButton
+          path={buildPath(request, patterns.rebuildBuildPage)}
+          class="secondary"
+          title="Makes a new build of this commit, by the pipeline’s present steps"
+        >
           Rebuild
         </PostButton>
       )}

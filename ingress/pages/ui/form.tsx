@@ -303,11 +303,13 @@ export function PostButton({
   path,
   fields = {},
   class: className,
+  title,
   children,
 }: {
   path: string;
   fields?: Record<string, string | number>;
   class?: string;
+  title?: string;
   children: ComponentChildren;
 }) {
   return (
@@ -316,7 +318,7 @@ export function PostButton({
       {Object.entries(fields).map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
       ))}
-      <button type="submit" class={className}>
+      <button type="submit" class={className} title={title}>
         {children}
       </button>
     </form>
