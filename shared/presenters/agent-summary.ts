@@ -6,6 +6,7 @@ import type { Config } from "../settings/config.ts";
 import { api, web } from "../settings/urls.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
+import { timeText } from "./time-text.ts";
 
 const connectionStates = [
   "never_connected",
@@ -77,17 +78,17 @@ export function presentAgentSummary({ config, org, now }: AgentContext, agent: A
     user_agent: agent.userAgent,
     version: agent.version,
     arch: agent.arch,
-    created_at: agent.createdAt,
-    connected_at: agent.connectedAt,
-    disconnected_at: agent.disconnectedAt,
-    lost_at: agent.lostAt,
-    stopped_at: agent.stopRequestedAt && agent.disconnectedAt,
-    last_job_finished_at: agent.lastJobFinishedAt,
+    created_at: timeText(agent.createdAt),
+    connected_at: timeText(agent.connectedAt),
+    disconnected_at: timeText(agent.disconnectedAt),
+    lost_at: timeText(agent.lostAt),
+    stopped_at: timeText(agent.stopRequestedAt && agent.disconnectedAt),
+    last_job_finished_at: timeText(agent.lastJobFinishedAt),
     lost_job_id: hasLostJob(agent) ? agent.lostJobId : null,
     priority: agent.priority,
     meta_data: agent.metaData,
     paused,
-    paused_at: paused ? pausedAt : null,
+    paused_at: paused ? timeText(pausedAt) : null,
     paused_note: paused ? agent.pausedNote : null,
     paused_timeout_in_minutes:
       paused && pausedAt && pausedUntil

@@ -19,6 +19,7 @@ import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { jobSchema } from "./job.ts";
 import { pipelineSchema } from "./pipeline.ts";
+import { timeText } from "./time-text.ts";
 import { presentUserById, userSchema } from "./user.ts";
 
 export const buildSchema = z
@@ -153,11 +154,11 @@ export function presentBuild(
     rebuilt_from: rebuiltFrom
       ? { ...rebuiltFrom, url: api.build(config, address, rebuiltFrom.number) }
       : null,
-    created_at: build.createdAt,
-    scheduled_at: build.createdAt,
-    started_at: build.startedAt,
-    failing_at: build.failingAt,
-    finished_at: build.finishedAt,
+    created_at: timeText(build.createdAt),
+    scheduled_at: timeText(build.createdAt),
+    started_at: timeText(build.startedAt),
+    failing_at: timeText(build.failingAt),
+    finished_at: timeText(build.finishedAt),
     meta_data: metaData,
   };
 }

@@ -12,6 +12,7 @@ import { type AgentContext, agentSummarySchema, presentAgentSummary } from "./ag
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { presentSignature } from "./readable-step.ts";
+import { timeText } from "./time-text.ts";
 import { presentUserById, userSchema } from "./user.ts";
 import { presentWaitingReason, waitingReasonSchema } from "./waiting-reason.ts";
 
@@ -172,19 +173,19 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
     log_url: job.type === "script" ? api.jobLog(config, address, job.id) : null,
     raw_log_url: job.type === "script" ? api.jobLogText(config, address, job.id) : null,
     artifacts_url: job.type === "script" ? api.jobArtifacts(config, address, job.id) : null,
-    created_at: job.createdAt,
-    scheduled_at: job.limitedAt ?? job.scheduledAt,
-    runnable_at: job.scheduledAt,
-    started_at: job.startedAt,
-    finished_at: job.finishedAt,
-    expired_at: job.state === "expired" ? job.finishedAt : null,
+    created_at: timeText(job.createdAt),
+    scheduled_at: timeText(job.limitedAt ?? job.scheduledAt),
+    runnable_at: timeText(job.scheduledAt),
+    started_at: timeText(job.startedAt),
+    finished_at: timeText(job.finishedAt),
+    expired_at: job.state === "expired" ? timeText(job.finishedAt) : null,
     ...concurrencyOf(job),
     exit_status: job.exitStatus,
     signal: job.signal,
     signal_reason: job.signalReason,
     failure_reason: job.failureReason,
     promised_exit_status: job.promisedExitStatus,
-    promised_exit_status_at: job.promisedAt,
+    promised_exit_status_at: timeText(job.promisedAt),
     soft_failed: job.softFailed,
     broken_reason: job.brokenReason,
     retried: job.retriedInJobId !== null,
@@ -199,7 +200,7 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
     ...(job.type === "manual" && {
       label: job.label,
       unblocked_by: presentUserById(config, users, job.unblockedById),
-      unblocked_at: job.unblockedAt,
+      unblocked_at: timeText(job.unblockedAt),
       unblockable: job.unblockable,
       unblock_url: api.unblockJob(config, address, job.id),
     }),

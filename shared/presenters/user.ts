@@ -4,6 +4,7 @@ import type { User } from "../accounts/user-store.ts";
 import type { Config } from "../settings/config.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
+import { timeText } from "./time-text.ts";
 
 export const userSchema = z
   .object({
@@ -23,7 +24,7 @@ export function presentUser(config: Config, user: User) {
     name: user.name,
     email: user.email,
     avatar_url: avatarUrl(config, user.name),
-    created_at: user.createdAt,
+    created_at: timeText(user.createdAt),
   };
 }
 
