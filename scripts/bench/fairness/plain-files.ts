@@ -37,7 +37,15 @@ async function store(content: Readable) {
   await file.sync();
   await file.close();
   await rename(unfinished, join(FOLDER, name));
+  await syncFolder();
   return { name, sha1: sha1.digest("hex"), sha256: sha256.digest("hex") };
+}
+
+/** Otherwise a crash may lose the new name of a file that was answered as stored. */
+async function syncFolder() {
+  const folder = await open(FOLDER, "r");
+  await folder.sync();
+  await folder.close();
 }
 
 async function send(event: H3Event) {
