@@ -27,6 +27,7 @@ const fillIn = async (page: Page) => {
   await page.goto(`${site}/new`);
   await page.getByLabel("GitHub").first().check();
   await page.getByLabel("Label").fill("Releases of the design system");
+  await page.getByText("More settings").click();
   await page.getByLabel("Environment variables").fill("# for the release\nREGION=eu-central\nchannel");
   await page.getByLabel("Verify deliveries").check();
   await page.getByLabel("Secret", { exact: true }).fill("s3cret");
@@ -53,6 +54,7 @@ const createdPlain = async (page: Page) => {
   await page.goto(`${of("documentation")}/new`);
   await page.getByLabel("Webhook", { exact: false }).first().check();
   await page.getByLabel("Label").fill("Nightly");
+  await page.getByText("More settings").click();
   await page.getByLabel("Enabled").uncheck();
   await press(page, "Create trigger");
 };
