@@ -36,7 +36,7 @@ export async function loadMine({ db }: Services, organizationId: string, user: U
   const unblocked = entries.slice(0, maxMine).map(({ event }) => event.subjectId);
   // Ids rise with time.
   const last = [...new Set([...ids, ...unblocked])].sort().reverse().slice(0, maxMine);
-  const builds = await listBuildsForRows(db, { ids: last });
+  const builds = await listBuildsForRows(db, last);
   const pipelineIds = [...new Set(builds.map(({ pipelineId }) => pipelineId))];
   const pipelines = new Map((await listPipelineNamesById(db, pipelineIds)).map((each) => [each.id, each]));
   return builds

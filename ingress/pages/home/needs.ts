@@ -139,7 +139,7 @@ async function blockedBuilds(services: Services, organizationId: string): Promis
   const filter = { organizationId, states: blockedBuildStates, includePaused: true };
   const { rows } = await listBuildsInBrief(db, filter, { limit: limits.blocked, offset: 0 });
   const ids = rows.map(({ id }) => id);
-  const waiting = await listWaitingSteps(db, { buildIds: ids, limit: limits.steps });
+  const waiting = await listWaitingSteps(db, ids, limits.steps);
   const steps = Map.groupBy(waiting, ({ buildId }) => buildId);
   return (await withPipelines(services, rows)).map((placed) => ({
     kind: "blocked",

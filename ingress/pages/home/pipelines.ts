@@ -83,7 +83,7 @@ async function loadLast({ db }: Services, pipelines: ListedPipeline[], bars: Map
     pipelines.filter(({ id }) => !bars.has(id)),
   );
   const ids = pipelines.flatMap(({ id }) => bars.get(id)?.[0]?.id ?? others.get(id)?.id ?? []);
-  const builds = await listBuildsForRows(db, { ids });
+  const builds = await listBuildsForRows(db, ids);
   const users = await listUsersById(
     db,
     builds.flatMap(({ creatorId }) => creatorId ?? []),

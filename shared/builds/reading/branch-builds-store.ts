@@ -47,11 +47,13 @@ function selectOfDefaultBranches(db: Db) {
 }
 
 /** Builds as rows of one line show them. */
-export const listBuildsForRows = prepared<
-  { ids: string[] },
-  Awaited<ReturnType<typeof selectForRows>>[number],
-  Db
->(selectForRows);
+export async function listBuildsForRows(db: Db, ids: string[]): Promise<BuildForRow[]> {
+  return ids.length === 0 ? [] : buildsForRows(db, { ids });
+}
+
+type BuildForRow = Awaited<ReturnType<typeof selectForRows>>[number];
+
+const buildsForRows = prepared<{ ids: string[] }, BuildForRow, Db>(selectForRows);
 
 function selectForRows(db: Db) {
   const { builds } = db.tables;

@@ -83,11 +83,13 @@ export async function listUnblockable(db: Reader | Tx, buildId: string, limit: n
 }
 
 /** The manual steps of builds that somebody can unblock now. */
-export const listWaitingSteps = prepared<
-  { buildIds: string[]; limit: number },
-  Awaited<ReturnType<typeof selectWaitingSteps>>[number],
-  Db
->(selectWaitingSteps);
+export async function listWaitingSteps(db: Db, buildIds: string[], limit: number): Promise<WaitingStep[]> {
+  return buildIds.length === 0 ? [] : waitingSteps(db, { buildIds, limit });
+}
+
+type WaitingStep = Awaited<ReturnType<typeof selectWaitingSteps>>[number];
+
+const waitingSteps = prepared<{ buildIds: string[]; limit: number }, WaitingStep, Db>(selectWaitingSteps);
 
 function selectWaitingSteps(db: Db) {
   const { buildId, ownLabel, state, unblockable, position } = db.tables.jobs;
