@@ -163,9 +163,13 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
   } as const;
   const { label, name, hint } = pipelineMembers.clusterId.field;
   const options = clusters.map((cluster) => [cluster.id, cluster.name] as const);
-  const names = [...fieldsOfOthers.map(({ field }) => field.name), "environment"];
   const others = (
-    <FoldedFields id="others" names={names} problems={problems} isOpen={!variables && hasOthers(draft)}>
+    <FoldedFields
+      id="others"
+      names={namesOfOthers}
+      problems={problems}
+      isOpen={!variables && hasOthers(draft)}
+    >
       <MemberFields
         {...form}
         columns={["description", "emoji", "tags", "defaultBranch", "branchConfiguration"]}
@@ -213,7 +217,9 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
 }
 
 const firstColumns = ["repository", "name", "slug", "clusterId"];
-const fieldsOfOthers = listFields(pipelineMembers).filter(({ column }) => !firstColumns.includes(column));
+const namesOfOthers = listFields(pipelineMembers).flatMap(({ column, field }) =>
+  firstColumns.includes(column) ? [] : [field.name],
+);
 
 /** Says if a setting of a new pipeline was filled in that its form folds. */
 function hasOthers({ members }: PipelineDraft): boolean {

@@ -39,7 +39,9 @@ export interface TriggerDraft extends VerificationDraft {
 const { label, buildBranch, buildCommit, buildMessage } = triggerMembers;
 const buildMembers = { buildBranch, buildCommit, buildMessage };
 const plainMembers = { label, ...buildMembers };
-const foldedFields = [...listFields(buildMembers).map(({ field }) => field.name), "environment", "filter"];
+const { environment, filter } = triggerMembers;
+/** The form of a new trigger folds their fields. */
+const foldedFields = listFields({ ...buildMembers, environment, filter });
 
 export const fieldNames: FieldNames = { ...fieldNamesOf(triggerMembers), filter: "filter" };
 
@@ -64,8 +66,10 @@ function textsOf(trigger: Partial<Trigger>): TriggerTexts {
 
 /** Says if something was filled in that the form of a new trigger folds. */
 function hasOthers({ texts, enabled }: TriggerDraft): boolean {
-  const folded = ["buildBranch", "buildCommit", "buildMessage", "environment", "filter"] as const;
-  return !enabled || folded.some((name) => texts[name] !== emptyDraft.texts[name]);
+  const textOf = (draft: TriggerTexts, column: string) => draft[column as keyof TriggerTexts];
+  return (
+    !enabled || foldedFields.some(({ column }) => textOf(texts, column) !== textOf(emptyDraft.texts, column))
+  );
 }
 
 /** @param saved the type of the saved trigger; absent: the form has it */
@@ -211,7 +215,7 @@ export function TriggerFields({
       <MemberFields members={{ label }} when="create" draft={texts} problems={problems} />
       <FoldedFields
         id="others"
-        names={foldedFields}
+        names={foldedFields.map(({ field }) => field.name)}
         problems={problems}
         isOpen={saved !== undefined || hasOthers(draft)}
       >
