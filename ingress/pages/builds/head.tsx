@@ -163,7 +163,7 @@ function Actions({ data, request }: HeadProps) {
       {hasRetry && (
         <PostButton
           path={buildPath(request, patterns.retryFailedJobsPage)}
-          title="Runs them as they are, by the steps that this build has"
+          title="Runs what failed again, by the steps that this build has"
         >
           {failedJobs === 1 ? "Retry failed job" : `Retry ${failedJobs} failed jobs`}
         </PostButton>
