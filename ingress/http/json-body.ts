@@ -88,7 +88,7 @@ export async function readJson<T>(
   if (parsed.success) return parsed.data;
   const problems = toProblems(parsed.error);
   const others = (await alsoCheck?.(validMembers(schema, given, parsed.error))) ?? [];
-  // It was not given those that have problems already, and may miss them.
+  // The check was not given the members that have problems already, and may report them as missing.
   const isNew = ({ field }: Problem) => problems.every((each) => each.field !== field);
   throw refuse(...problems, ...others.filter(isNew));
 }

@@ -100,7 +100,7 @@ export function openDueSchedules(services: Services, isClockRight: () => Promise
       }
       return "go on";
     });
-    // Afterwards: it reads all schedules, at each start of a worker too, and those that are due need not wait for it.
+    // Last, since this reads all schedules, at each start of a worker too: those that are due need not wait for it.
     if (mayBeSetBack && isRight) await bringForward(services, signal);
     return isMore;
   };
