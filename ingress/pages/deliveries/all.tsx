@@ -69,9 +69,9 @@ function TriggerName({ trigger, org }: { trigger: TriggerWithPipeline | undefine
   const { id, label, slug, name, isProvider, deletedAt } = trigger;
   const pattern = isProvider ? patterns.providerPage : patterns.triggerPage;
   return (
-    <>
+    <span class="trigger" title={`${label} of ${name}`}>
       {deletedAt ? label : <a href={pathTo(pattern, { org, slug, trigger: id })}>{label}</a>} of {name}
-    </>
+    </span>
   );
 }
 

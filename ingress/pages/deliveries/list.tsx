@@ -1,9 +1,10 @@
 import type { ComponentChildren } from "preact";
-import type { BuildOfDelivery } from "../../../shared/builds/rows/build-store.ts";
+import type { BuildInDeliveries, BuildOfDelivery } from "../../../shared/builds/rows/build-store.ts";
 import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
 import { sizeInWords } from "../../../shared/refusal.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { reasonWords } from "../../../shared/triggers/reasons.ts";
+import { firstLine } from "../builds/list.tsx";
 import { State } from "../states/state.tsx";
 import { Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
@@ -28,7 +29,7 @@ export function Deliveries({
   nameTrigger,
 }: {
   deliveries: Delivery[];
-  builds: BuildOfDelivery[];
+  builds: BuildInDeliveries[];
   /** Undefined for a deleted trigger, which has no page. */
   placeOf: (delivery: Delivery) => TriggerPlace | undefined;
   nameTrigger?: (delivery: Delivery) => ComponentChildren;
@@ -37,13 +38,13 @@ export function Deliveries({
   return (
     <Table
       caption="Deliveries"
-      columns={["Received", ...(nameTrigger ? ["Trigger"] : []), "Status", "Build", "Size"]}
+      columns={["Received", ...(nameTrigger ? ["Trigger"] : []), "Status", "Result", "Size"]}
       isList
     >
       {deliveries.map((delivery) => {
         const place = placeOf(delivery);
         return (
-          <tr key={delivery.id}>
+          <tr key={delivery.id} class="delivery">
             <th scope="row" class="described">
               {place ? (
                 <a href={pathTo(patterns.deliveryPage, { ...place, delivery: delivery.id })}>
@@ -53,21 +54,59 @@ export function Deliveries({
                 <Time at={delivery.receivedAt} />
               )}
               {delivery.event && <span>{delivery.event}</span>}
-              {delivery.externalId && <span class="quiet only-on-desk">{delivery.externalId}</span>}
             </th>
             {nameTrigger && <td>{nameTrigger(delivery)}</td>}
             <td>
               <DeliveryState delivery={delivery} />
-              {delivery.reason && <span class="reason">{reasonInWords(delivery)}</span>}
             </td>
             <td>
-              {place && <BuildLinks builds={buildsByDelivery.get(delivery.id) ?? []} parameters={place} />}
+              <Result delivery={delivery} builds={buildsByDelivery.get(delivery.id) ?? []} place={place} />
             </td>
             <td class="number">{sizeInWords(delivery.size)}</td>
           </tr>
         );
       })}
     </Table>
+  );
+}
+
+/** `#4 #7 main Fix the build`, with the branch and message of the last build; else the reason for no build. */
+function Result({
+  delivery,
+  builds,
+  place,
+}: {
+  delivery: Delivery;
+  builds: BuildInDeliveries[];
+  place: TriggerPlace | undefined;
+}) {
+  const last = builds.at(-1);
+  if (!last)
+    return (
+      <div class="result">
+        {delivery.reason && (
+          <span class="reason" title={reasonInWords(delivery)}>
+            {reasonInWords(delivery)}
+          </span>
+        )}
+        {delivery.externalId && <span class="quiet only-on-desk">{delivery.externalId}</span>}
+      </div>
+    );
+  const message = firstLine(last.message);
+  return (
+    <div class="result">
+      {place && (
+        <span>
+          <BuildLinks builds={builds} parameters={place} />
+        </span>
+      )}
+      <span class="branch" title={last.branch}>
+        {last.branch}
+      </span>
+      <span class="message quiet" title={message}>
+        {message}
+      </span>
+    </div>
   );
 }
 

@@ -137,21 +137,31 @@ export async function listBuildsOfDeliveries(db: Db | Tx, deliveryIds: string[])
 
 export type BuildOfDelivery = Pick<Build, "id" | "number" | "rebuild"> & { deliveryId: string | null };
 
+/** A build with what lists say of its delivery. */
+export type BuildInDeliveries = BuildOfDelivery & Pick<Build, "branch" | "message">;
+
 /** The last builds of each delivery: `limit` of each, and one more if there is one. */
 export async function listLastBuildsOfDeliveries(
   db: Db,
   deliveryIds: string[],
   limit: number,
-): Promise<BuildOfDelivery[]> {
+): Promise<BuildInDeliveries[]> {
   const { builds } = db.tables;
-  const { id, number, rebuild, deliveryId } = builds;
+  const { id, number, rebuild, deliveryId, branch, message } = builds;
   const last = [...(await listLastRebuilds(db, deliveryIds))];
   if (last.length === 0) return [];
   const areLast = last.map(([delivery, highest]) =>
     and(eq(deliveryId, delivery), gte(rebuild, highest - limit)),
   );
   return db
-    .select({ id, number, rebuild, deliveryId })
+    .select({
+      id,
+      number,
+      rebuild,
+      deliveryId,
+      branch,
+      message: beginning<string>(message, maxMessageCharacters),
+    })
     .from(builds)
     .where(or(...areLast))
     .orderBy(asc(number));

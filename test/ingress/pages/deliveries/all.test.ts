@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { desc, eq } from "drizzle-orm";
+import { newId } from "../../../../shared/ids.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { describeWorld } from "../../../helpers/databases.ts";
@@ -12,7 +14,7 @@ describeWorld("the deliveries of an organization", startQueuePages, (pages) => {
   const read = async (query = "", path = at) => {
     const { text } = await pages.asBob.get(path + query);
     const [, table = ""] = text.split("<tbody>").slice(-2);
-    const rows = [...table.matchAll(/<tr>.*?<\/tr>/gs)].map(([row]) =>
+    const rows = [...table.matchAll(/<tr .*?<\/tr>/gs)].map(([row]) =>
       row
         .replace(/<[^>]*>/g, " ")
         .replace(/\s+/g, " ")
@@ -37,13 +39,53 @@ describeWorld("the deliveries of an organization", startQueuePages, (pages) => {
     const { rows, text } = await read();
 
     assert.match(rows[0] ?? "", /Hook of Web in process 2 bytes/);
-    assert.match(rows[1] ?? "", /Push of Shop built #1 2 bytes/);
-    assert.match(rows[2] ?? "", /Hook of Web built #1 2 bytes/);
+    assert.match(rows[1] ?? "", /Push of Shop built #1 main Triggered build 2 bytes/);
+    assert.match(rows[2] ?? "", /Hook of Web built #1 main Triggered build 2 bytes/);
     assert.match(text, /<a href="\/organizations\/acme\/deliveries" aria-current="page"[^>]*>Deliveries</);
     assert.doesNotMatch(
       (await (await pages.visitor(pages.ada)).get("/organizations/globex/deliveries")).text,
       /Hook/,
     );
+  });
+
+  it("say the branch and the first line of the message of their last build", async () => {
+    const { db } = pages.services;
+    const { builds, deliveries } = db.tables;
+    const [shop] = await db.select().from(builds).orderBy(desc(builds.id)).limit(1);
+    const change = (set: Partial<typeof builds.$inferInsert>) =>
+      db.transaction(async (tx) => {
+        await tx
+          .update(builds)
+          .set(set)
+          .where(eq(builds.id, shop?.id ?? ""));
+        await tx.update(deliveries).set({ event: "commit", externalId: "f3a1" });
+      });
+    await change({ branch: "fix & it", message: `Fix the\tbuild\n\n${"x".repeat(9000)}` });
+
+    const { rows, text } = await read();
+
+    assert.match(
+      rows[0] ?? "",
+      / commit Hook of Web in process f3a1 2 /,
+      "without a build its id tells it apart",
+    );
+    assert.match(rows[1] ?? "", / commit Push of Shop built #1 fix &amp; it Fix the build 2 /);
+    assert.match(rows[2] ?? "", / commit Hook of Web built #1 main Triggered build 2 /);
+    assert.doesNotMatch(text, /xxx/);
+    assert.doesNotMatch(rows[1] ?? "", /f3a1/);
+
+    await change({ message: `${"y".repeat(9000)}` });
+    assert.ok((await read()).text.length < text.length + 2000, "it is short");
+  });
+
+  it("say these of the last of several builds", async () => {
+    const { db } = pages.services;
+    const { builds } = db.tables;
+    const [shop] = await db.select().from(builds).orderBy(desc(builds.id)).limit(1);
+    const second = { ...shop, id: newId(pages.clock.now()), number: 90, branch: "second", position: 1 };
+    await db.transaction((tx) => tx.insert(builds).values(second as typeof builds.$inferInsert));
+
+    assert.match((await read()).rows[1] ?? "", / commit Push of Shop built #1 #90 second y+ 2 /);
   });
 
   it("can be filtered as those of a trigger", async () => {

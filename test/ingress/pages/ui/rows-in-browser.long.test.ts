@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
+import { isNotNull } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { newId } from "../../../../shared/ids.ts";
 import { requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createTrigger } from "../../../../shared/triggers/create.ts";
 import { describeInBrowser, openWindow } from "../../../helpers/browser.ts";
-import { decideDue } from "../../../helpers/builds.ts";
+import { buildWebhook, decideDue } from "../../../helpers/builds.ts";
 import { post } from "../../../helpers/http.ts";
 import { startQueuePages } from "../../../helpers/pages.ts";
 import { makeLargeBuild } from "../builds/large-build.ts";
@@ -15,6 +16,7 @@ import { makeLargeBuild } from "../builds/large-build.ts";
 const maxRow = 41;
 const maxRowOnPhone = 58;
 const desk = { width: 1440, height: 900 };
+const smallDesk = { width: 1280, height: 800 };
 const small = { width: 320, height: 640 };
 const phone = { width: 390, height: 800 };
 const tablet = { width: 768, height: 1024 };
@@ -54,6 +56,29 @@ describeInBrowser("rows and columns", startQueuePages, (pages) => {
     assert.equal(await page.locator("tbody .reason").count(), 3);
     const height = await heightOf("tbody tr");
     assert.ok(height <= maxRow, `${height} pixels`);
+  });
+
+  it("have one line on a desk: a delivery beside its build, whose long branch and message are cut", async () => {
+    const { builds } = pages.services.db.tables;
+    const { path } = await pages.acme.trigger({ label: "Pushes to the shop and its warehouse" }, "shop");
+    await buildWebhook(pages, path);
+    const texts = { branch: "renovate/all-".repeat(19), message: "Raise the version ".repeat(20) };
+    await pages.services.db.transaction((tx) =>
+      tx.update(builds).set(texts).where(isNotNull(builds.deliveryId)),
+    );
+    await buildWebhook(pages, path);
+
+    for (const viewport of [desk, smallDesk, tablet, phone, small]) {
+      await page.setViewportSize(viewport);
+      await page.goto("/organizations/acme/deliveries");
+      const width = await page
+        .locator(".table")
+        .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+      assert.equal(width, 0, `${viewport.width}`);
+      const height = await heightOf("tbody tr");
+      if (viewport.width >= smallDesk.width) assert.ok(height <= maxRow, `${height} pixels`);
+    }
+    assert.equal(await page.locator(".result > .branch").nth(1).getAttribute("title"), texts.branch);
   });
 
   it("have one line on a desk: what is said of members and clusters is beside their names", async () => {
