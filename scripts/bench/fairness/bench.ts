@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { median } from "../../scratch/figures.ts";
 import { kilobytesOf } from "../../scratch/process-tree.ts";
 import { step } from "../../scratch/progress.ts";
-import { withScratch } from "../../scratch/scratch.ts";
+import { RunFailed, withScratch } from "../../scratch/scratch.ts";
 import { isSoon } from "../../scratch/wait.ts";
 import type { Bench, Options } from "../bench.ts";
 import { compare, marked, mediansOf, ratioLegend, rounded } from "../comparison.ts";
@@ -113,6 +113,9 @@ function attackInstallation(name: AttackName, { seconds, rounds, postgres }: Opt
     for (let round = 1; round <= rounds; round++) {
       step(`${title}, ${round} of ${rounds}`);
       const alone = await measureProbes(victim, probes, seconds);
+      for (const [index, { answers }] of alone.entries())
+        if (Object.keys(answers).some((kind) => !(Number(kind) < 400)))
+          throw new RunFailed(`undisturbed, "${probes[index]}" is refused: ${formatAnswers([answers])}`);
       await attacker.startAttack(name, attackingTenant);
       await sleep(approachMs);
       const attacked = await measureProbes(victim, probes, seconds);
