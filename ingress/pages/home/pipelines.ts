@@ -16,7 +16,7 @@ import type { Services } from "../../../shared/services/services.ts";
 
 const maxPipelines = 30;
 /** Bars of each. */
-export const maxBars = 20;
+const maxBars = 20;
 
 export type HomePipeline = Awaited<ReturnType<typeof loadPipelines>>["rows"][number];
 
