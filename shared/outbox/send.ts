@@ -8,7 +8,6 @@ import type {
   Message,
   MessageKind,
   MessageKinds,
-  Prepared,
   PreparedMail,
   PreparedRequest,
   Rest,
@@ -88,6 +87,7 @@ function undefinedWithoutRoom(error: unknown): undefined {
   if (!(error instanceof NoRoom)) throw error;
 }
 
+/** A failure that nobody expects lets the message rest, so that it ends after a day. @throws Outage, NoRoom */
 async function attempt(
   services: Services,
   kinds: MessageKinds,
@@ -98,26 +98,27 @@ async function attempt(
   const now = services.clock.now();
   if (!kind)
     return restOf(message, { rest: new Date(now.getTime() + unknownRestMs), problem: "Not known here" });
-  let prepared: Prepared | Rest | undefined;
+  let step: "made" | "sent" = "made";
   try {
-    prepared = await kind.prepare(services, message, turn);
+    const prepared = await kind.prepare(services, message, turn);
+    if (!prepared) return { message, change: { answer: "Nothing was left to say" } };
+    if ("rest" in prepared) return restOf(message, prepared);
+    step = "sent";
+    const startedAt = performance.now();
+    const done = await ("send" in prepared
+      ? sendMail(message, prepared)
+      : sendRequest(services, message, { ...prepared, judge: kind.judge?.bind(kind) ?? judge }));
+    const durationMs = Math.round(performance.now() - startedAt);
+    return { ...done, change: { ...done.change, durationMs } };
   } catch (error) {
     if (error instanceof Outage || error instanceof NoRoom) throw error;
     services.log.error(
       { err: error, messageId: message.id, kind: message.kind },
-      "a message could not be made",
+      `a message could not be ${step}`,
     );
-    const verdict: Verdict = { outcome: "message_rests", problem: "It could not be made" };
+    const verdict: Verdict = { outcome: "message_rests", problem: `It could not be ${step}` };
     return { message, verdict, change: { answer: verdict.problem, answerStatus: null } };
   }
-  if (!prepared) return { message, change: { answer: "Nothing was left to say" } };
-  if ("rest" in prepared) return restOf(message, prepared);
-  const startedAt = performance.now();
-  const done = await ("send" in prepared
-    ? sendMail(message, prepared)
-    : sendRequest(services, message, { ...prepared, judge: kind.judge?.bind(kind) ?? judge }));
-  const durationMs = Math.round(performance.now() - startedAt);
-  return { ...done, change: { ...done.change, durationMs } };
 }
 
 function restOf(message: Message, { rest, problem }: Rest): Try {

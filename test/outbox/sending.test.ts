@@ -390,6 +390,34 @@ describeWorld("the outbox", openOutboxWorld, (outbox) => {
     assert.deepEqual(other.events(), told);
   });
 
+  it("lets a message rest whose sending throws, sends the others, and gives it up after a day", async () => {
+    const receiver = await outbox.newReceiver();
+    const { clock } = outbox.world;
+    const { url } = receiver;
+    const throwing: MessageKind = {
+      ...postingKind,
+      async prepare(services, message, turn) {
+        if (message.event !== "broken") return postingKind.prepare(services, message, turn);
+        const send = () => Promise.reject(new TypeError("no such member"));
+        return { host: "mail.example.com", send };
+      },
+    };
+    await outbox.put(url, [{ event: "broken" }]);
+    await outbox.send(1, { service: throwing });
+    const [broken] = await outbox.messages(url);
+    assert.deepEqual([broken?.state, broken?.tries, broken?.answer], ["waiting", 1, "It could not be sent"]);
+    const restMs = Number(broken?.dueAt) - clock.now().getTime();
+    assert.ok(restMs > 9 * secondMs && restMs <= 10 * secondMs, `${restMs}`);
+
+    await outbox.put(url, [{ event: "sound" }]);
+    await outbox.send(1, { service: throwing });
+    assert.deepEqual(receiver.events(), ["sound"]);
+    clock.advance(dayMs);
+    await outbox.send(1, { service: throwing });
+    assert.equal((await outbox.messages(url))[0]?.state, "failed");
+    assert.deepEqual(await outbox.receivers(), []);
+  });
+
   it("drops what has nothing left to say, and rests with a kind that another version knows", async () => {
     const { url, received } = await outbox.newReceiver();
     await outbox.put(url, [{ event: "gone" }]);
