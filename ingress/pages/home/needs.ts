@@ -13,6 +13,8 @@ import {
   listRefusalCountsOfOrganization,
   type PlacedRefusalCount,
 } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
+import { listLastRefused } from "../../../shared/triggers/deliveries/refused-requests-store.ts";
+import { listLastDeliveries } from "../../../shared/triggers/deliveries/store.ts";
 import { blockedBuildStates } from "../../../shared/vocabulary.ts";
 import type { PlacedBuild } from "../builds/list.tsx";
 import { withPipelines } from "../builds/load.ts";
@@ -42,10 +44,11 @@ export async function loadNeeds(services: Services, { id }: Organization, work: 
     since,
     limit: limits.refusalCounts,
   });
+  const mended = await listMended(services, refusals);
   const paused = await listPausedQueues(db, { organizationId: id, limit: limits.paused + 1 });
   return {
     list: [
-      ...refusing(refusals),
+      ...refusing(refusals.filter(({ triggerId }) => !mended.has(triggerId))),
       ...(await waitingForAgents(services, id, work)),
       ...(await pausedQueues(services, paused)),
       ...(await blockedBuilds(services, id)),
@@ -55,6 +58,24 @@ export async function loadNeeds(services: Services, { id }: Organization, work: 
     /** Deliveries of this hour. */
     refused: refusals.reduce((sum, each) => (each.hour < hour ? sum : sum + each.count), 0),
   };
+}
+
+/** Triggers that took a delivery after the last one that they refused. */
+async function listMended({ db }: Services, refusals: PlacedRefusalCount[]): Promise<Set<string>> {
+  const ids = [...new Set(refusals.map(({ triggerId }) => triggerId))];
+  if (ids.length === 0) return new Set();
+  const taken = await listLastDeliveries(db, ids);
+  const refused = await listLastRefused(db, ids);
+  const isMended = ({ triggerId, hour }: PlacedRefusalCount) => {
+    const takenAt = taken.get(triggerId)?.receivedAt;
+    const sampledAt = refused.get(triggerId);
+    // Where no samples are kept, the hour alone is known.
+    const refusedAt = sampledAt && sampledAt >= hour ? sampledAt : new Date(hour.getTime() + hourMs);
+    return takenAt !== undefined && takenAt > refusedAt;
+  };
+  // The latest hour of each comes first.
+  const latest = new Map(refusals.toReversed().map((count) => [count.triggerId, count]));
+  return new Set(ids.filter((id) => isMended(latest.get(id) as PlacedRefusalCount)));
 }
 
 function refusing(refusals: PlacedRefusalCount[]): Need[] {

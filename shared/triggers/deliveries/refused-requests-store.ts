@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, lt, notInArray } from "drizzle-orm";
+import { and, desc, eq, gte, inArray, lt, notInArray } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
 import { deleteRows, findRow } from "../../db/rows.ts";
 import type { Tables } from "../../db/schema.ts";
@@ -41,6 +41,24 @@ export async function listRefusedRequests(db: Db, trigger: string, since: Date, 
     .where(and(eq(triggerId, trigger), gte(receivedAt, since)))
     .orderBy(desc(receivedAt), desc(id))
     .limit(limit);
+}
+
+/** Returns when the last request of each trigger was refused that a sample is kept of, by trigger id. */
+export async function listLastRefused(db: Db, triggerIds: string[]): Promise<Map<string, Date>> {
+  const { refusedRequests, triggers } = db.tables;
+  const { id, triggerId, receivedAt } = refusedRequests;
+  const last = db
+    .select({ id })
+    .from(refusedRequests)
+    .where(eq(triggerId, triggers.id))
+    .orderBy(desc(receivedAt), desc(id))
+    .limit(1);
+  const rows = await db
+    .select({ triggerId, receivedAt })
+    .from(triggers)
+    .innerJoin(refusedRequests, eq(id, last))
+    .where(inArray(triggers.id, triggerIds));
+  return new Map(rows.map((row) => [row.triggerId, row.receivedAt]));
 }
 
 export function findRefusedRequest(

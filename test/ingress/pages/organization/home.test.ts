@@ -10,6 +10,7 @@ import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import { createTrigger } from "../../../../shared/triggers/create.ts";
 import { openRefusalCounts } from "../../../../shared/triggers/deliveries/refusal-counts.ts";
+import { openRefusedRequests } from "../../../../shared/triggers/deliveries/refused-requests.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { addPerson } from "../../../helpers/organization.ts";
@@ -271,5 +272,41 @@ describeWorldOn(sqlite, "home", startQueuePages, (pages) => {
 
     for (const path of [at, `${at}/builds`])
       assert.ok((await read(pages.ada, path)).includes(`<bdi>${turned}</bdi> #1`), path);
+  });
+
+  it("no longer names a trigger that took a delivery after its last refusal", async () => {
+    const { services, acme, clock } = pages;
+    const [sampled, counted] = [
+      await acme.trigger({ label: "Sampled" }),
+      await acme.trigger({ label: "Counted" }),
+    ];
+    const refuse = async () => {
+      const counts = openRefusalCounts(services);
+      const samples = openRefusedRequests(services);
+      for (const trigger of [sampled, counted]) counts.count(trigger, "invalid_json");
+      const parts = { network: "192.0.2.0/24", headers: [], query: "", body: undefined };
+      samples.add(sampled, "invalid_json", () => parts);
+      await counts.close();
+      await samples.close();
+    };
+    const named = async () => (await read()).match(/(Sampled|Counted) of Web/g) ?? [];
+    const deliver = async () => {
+      for (const { path } of [sampled, counted]) await buildWebhook(pages, path);
+    };
+    clock.advance(hourMs - (clock.now().getTime() % hourMs) + 60_000);
+    await deliver();
+    clock.advance(1000);
+    await refuse();
+    const both = new Set(["Sampled of Web", "Counted of Web"]);
+    assert.deepEqual(new Set(await named()), both);
+
+    clock.advance(1000);
+    await deliver();
+    assert.deepEqual(new Set(await named()), new Set(["Counted of Web"]), "only its hour is known");
+    clock.advance(hourMs);
+    await deliver();
+    assert.deepEqual(await named(), []);
+    await refuse();
+    assert.deepEqual(new Set(await named()), both);
   });
 });
