@@ -6,7 +6,7 @@ import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
 import { newKeysPage } from "../provider/keys.tsx";
-import { environmentFormOptions } from "../ui/environment-field.tsx";
+import { environmentFormOptions, requireNoneSaved } from "../ui/environment-field.tsx";
 import { PostForm } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
@@ -36,9 +36,10 @@ export const savePipeline = memberAction(async (services, request, form) => {
   const { id } = request.organization;
   const pipeline = await loadPipelineWithSteps(services, request);
   const webhook = await findWebhook(services.db, { pipelineId: pipeline.id });
-  const outcome = await takePipelineForm(id, form, async (draft) =>
-    updatePipeline(services, request.actor, pipeline, await toPipelineChange(id, draft)),
-  );
+  const outcome = await takePipelineForm(id, form, async (draft) => {
+    requireNoneSaved(form, environmentOfPipeline(services.cipher, pipeline));
+    return updatePipeline(services, request.actor, pipeline, await toPipelineChange(id, draft));
+  });
   if (!("saved" in outcome)) return show(services, request, pipeline, outcome);
   const { saved } = outcome;
   const keys = webhook ? undefined : await newKeysPage(services, request, saved, `${saved.name} is saved`);

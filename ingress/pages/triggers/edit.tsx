@@ -1,7 +1,8 @@
 import { patterns } from "../../../shared/paths.ts";
+import { environmentOf } from "../../../shared/triggers/columns.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { triggerPath } from "../address/trigger.ts";
-import { environmentFormOptions } from "../ui/environment-field.tsx";
+import { environmentFormOptions, requireNoneSaved } from "../ui/environment-field.tsx";
 import { PostForm } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
@@ -32,16 +33,11 @@ export const saveTrigger = memberAction(async (services, request, form) => {
   const { trigger } = edited;
   const draft = readTrigger(form, trigger.type);
   if (form.get("do") === "generate") return editPage(request, edited, { draft: withGeneratedSecret(draft) });
-  const outcome = await tryForm(
-    async () =>
-      updateTrigger(
-        services,
-        request.actor,
-        trigger,
-        toChange(services.config, request.actor, draft, trigger),
-      ),
-    fieldNames,
-  );
+  const outcome = await tryForm(async () => {
+    requireNoneSaved(form, environmentOf(services.cipher, trigger));
+    const change = toChange(services.config, request.actor, draft, trigger);
+    return updateTrigger(services, request.actor, trigger, change);
+  }, fieldNames);
   if ("problems" in outcome) return editPage(request, edited, { draft, problems: outcome.problems });
   return withNotice(triggerPath(request, trigger), "trigger_saved");
 }, environmentFormOptions);

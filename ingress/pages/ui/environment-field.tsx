@@ -1,4 +1,6 @@
-import type { Problem } from "../../../shared/refusal.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { Environment } from "../../../shared/pipelines/environment.ts";
+import { type Problem, validationFailed } from "../../../shared/refusal.ts";
 import { environment } from "../../../shared/triggers/members.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import { codeField, TextArea } from "./form.tsx";
@@ -82,6 +84,18 @@ export function EnvironmentField({
 export function replacesEnvironment(form: URLSearchParams): boolean {
   const choice = form.get("environment_choice");
   return choice === "replace" || (choice === "first" && Boolean(form.get("environment")?.trim()));
+}
+
+/**
+ * First variables replace none that somebody saved after the form was opened. The same ones, sent twice, are fine.
+ * @throws Refusal 422
+ */
+export function requireNoneSaved(form: URLSearchParams, saved: Environment): void {
+  const isFirst = form.get("environment_choice") === "first" && replacesEnvironment(form);
+  if (!isFirst || Object.keys(saved).length === 0) return;
+  if (isDeepStrictEqual(saved, readEnvironment(form.get("environment") ?? "").environment)) return;
+  const message = "Variables were added meanwhile: these would replace them";
+  throw validationFailed({ field: "build.environment", message });
 }
 
 /** Keeps or replaces the saved variables. Where there are none, it asks for the first ones. */

@@ -395,6 +395,25 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       assert.deepEqual(environmentOfPipeline(pages.services.cipher, renamed), { FIRST: "1" });
     });
 
+    it("replaces no variables that were added while the form for the first ones was open", async () => {
+      const { slug } = await make("Both");
+      const { services, actor } = pages;
+      await updatePipeline(services, actor, await find(slug), { environment: { THEIRS: "1" } });
+      const save = (choice: string, environment: string) => {
+        const given = fields({ name: "Both", environment_choice: choice, environment });
+        return pages.asBob.post(`${at}/pipelines/${slug}/edit`, given);
+      };
+
+      const refused = await save("first", "OURS=1");
+
+      assert.equal(refused.status, 422);
+      assert.match(refused.text, /added meanwhile[\s\S]*<code>THEIRS<\/code>[\s\S]*OURS=1/);
+      assert.deepEqual(environmentOfPipeline(services.cipher, await find(slug)), { THEIRS: "1" });
+      assert.equal((await save("first", "THEIRS=1")).status, 303, "the same form, sent twice");
+      assert.equal((await save("replace", "OURS=1")).status, 303);
+      assert.deepEqual(environmentOfPipeline(services.cipher, await find(slug)), { OURS: "1" });
+    });
+
     it("keeps steps that are too large for a page", async () => {
       const { slug, steps } = await make("Large", [{ command: "x".repeat(60_000) }]);
       const page = await pages.asBob.get(`${at}/pipelines/${slug}/edit`);

@@ -62,6 +62,17 @@ describeWorldOn(sqlite, "a trigger", startTriggerPages, (pages) => {
     });
   });
 
+  it("replaces no variables that were added while the form for the first ones was open", async () => {
+    const { id } = await pages.acme.trigger({ environment: { THEIRS: "1" } });
+    const given = { ...form, environment_choice: "first", environment: "OURS=1" };
+
+    const refused = await pages.member.post(`${triggersPath}/${id}/edit`, given);
+
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, /added meanwhile[\s\S]*<code>THEIRS<\/code>[\s\S]*OURS=1/);
+    assert.deepEqual(environmentOf(pages.services.cipher, await pages.find(id)), { THEIRS: "1" });
+  });
+
   describe("actions on a trigger", () => {
     it("disabling and enabling apply at once, and appear in the audit log", async () => {
       const { id, path } = await pages.acme.trigger();
