@@ -186,6 +186,13 @@ export const declaredSettings = {
   },
 } as const satisfies Record<string, Declared>;
 
+/** The flags of texts that do nothing while their flag is off. */
+export const flagOfText = {
+  filter_condition: "filter_enabled",
+  pull_request_branch_filter_configuration: "pull_request_branch_filter_enabled",
+} as const;
+export type TextWithFlag = keyof typeof flagOfText;
+
 type Name = keyof typeof declaredSettings;
 type Flag = { [K in Name]: (typeof declaredSettings)[K]["default"] extends boolean ? K : never }[Name];
 type Text = Exclude<Name, Flag>;
@@ -258,6 +265,11 @@ const defaults = Object.fromEntries(
 
 export function withDefaults(stored: StoredSettings): ProviderSettings {
   return { trigger_mode: "code", ...defaults, ...stored } as ProviderSettings;
+}
+
+/** A text that is filled in, while its flag is on. */
+export function usedText(settings: ProviderSettings, name: TextWithFlag): string | undefined {
+  return (settings[flagOfText[name]] && settings[name]?.trim()) || undefined;
 }
 
 /** Says if each step has a status at the host. */

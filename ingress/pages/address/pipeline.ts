@@ -31,6 +31,11 @@ async function load<Found extends PipelineFacts>(
   return pipeline;
 }
 
+/** The field Branches in the form of a pipeline, which the address unfolds. */
+export function branchesPath(request: Pick<MemberRequest, "organization" | "parameter">): string {
+  return `${pipelinePath(request, patterns.editPipelinePage)}?unfold=others#field-branches`;
+}
+
 /** The pipeline's page, or one below it. */
 export function pipelinePath(
   { organization, parameter }: Pick<MemberRequest, "organization" | "parameter">,

@@ -162,7 +162,7 @@ function Origin({
   const page = trigger.isProvider ? patterns.providerPage : patterns.triggerPage;
   return (
     <>
-      <dt>{trigger.isProvider ? "Provider" : "Trigger"}</dt>
+      <dt>{trigger.isProvider ? "Source host" : "Trigger"}</dt>
       <dd>
         {trigger.deletedAt ? (
           `${trigger.label}, deleted since`

@@ -93,7 +93,7 @@ async function show(
         <h2>What it does</h2>
         <p>
           {hasToken && connection.publishStatuses
-            ? "Commits that pipelines build get a status at the host: pending, then success or failure. Each pipeline says so on the page of its provider, and can switch it off."
+            ? "Commits that pipelines build get a status at the host: pending, then success or failure. Each pipeline says so on the page of its source host, and can switch it off."
             : "Commits get no statuses at the host."}
         </p>
         <OnlyLocal url={config.webhookUrl} />

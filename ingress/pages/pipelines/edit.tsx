@@ -70,6 +70,7 @@ async function show(
           draft={draft}
           {...choices}
           problems={problems}
+          isOpen={request.event.url.searchParams.get("unfold") === "others"}
           variables={Object.keys(environmentOfPipeline(services.cipher, pipeline))}
         />
       </PostForm>

@@ -150,9 +150,18 @@ interface PipelineFieldsProps {
   problems: FormProblems | undefined;
   /** Names of the variables of a saved pipeline. */
   variables?: string[];
+  /** Unfolds the fields that few people need. */
+  isOpen?: boolean;
 }
 
-export function PipelineFields({ draft, clusters, queues, problems, variables }: PipelineFieldsProps) {
+export function PipelineFields({
+  draft,
+  clusters,
+  queues,
+  problems,
+  variables,
+  isOpen = !variables && hasOthers(draft),
+}: PipelineFieldsProps) {
   const { clusterId = "", environment: value = "" } = draft.members;
   const environment = { value, problems: problems ?? [] };
   const form = {
@@ -164,12 +173,7 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
   const { label, name, hint } = pipelineMembers.clusterId.field;
   const options = clusters.map((cluster) => [cluster.id, cluster.name] as const);
   const others = (
-    <FoldedFields
-      id="others"
-      names={namesOfOthers}
-      problems={problems}
-      isOpen={!variables && hasOthers(draft)}
-    >
+    <FoldedFields id="others" names={namesOfOthers} problems={problems} isOpen={isOpen}>
       <MemberFields
         {...form}
         columns={["description", "emoji", "tags", "defaultBranch", "branchConfiguration"]}

@@ -57,7 +57,7 @@ const github: HostSteps = {
   save: "Add webhook",
   afterwards: (
     <>
-      GitHub sends a <code>ping</code> at once. It makes no build; the page of the provider shows it.{" "}
+      GitHub sends a <code>ping</code> at once. It makes no build, but Signalbox shows it.{" "}
       <strong>Recent Deliveries</strong> at GitHub has its answer.
     </>
   ),
@@ -170,8 +170,8 @@ const hosts: Record<ProviderId, HostSteps> = {
     save: "Create",
     afterwards: (
       <>
-        <strong>Test connection</strong> sends <code>diagnostics:ping</code>. It makes no build; the page of
-        the provider shows it.
+        <strong>Test connection</strong> sends <code>diagnostics:ping</code>. It makes no build, but Signalbox
+        shows it.
       </>
     ),
   },

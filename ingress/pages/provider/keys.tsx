@@ -45,8 +45,8 @@ export async function keysPage(
           <h2 id="keys">For {host}</h2>
           {secret !== null && (
             <p>
-              <strong>Copy the secret now: it is not shown again.</strong> Members find the address on the
-              page of the provider.
+              <strong>Copy the secret now: it is not shown again.</strong> Members find the address under{" "}
+              {host} on the pipeline’s page.
             </p>
           )}
           <CopyField id="webhook-url" label="Address" rows={2} value={webhookUrl} />

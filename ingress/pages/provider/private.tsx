@@ -11,7 +11,7 @@ import type { PageContent } from "../ui/page.ts";
 export function privatePage(request: MemberRequest, { repository }: PipelineFacts): PageContent {
   const host = repository === null ? undefined : hostOf(repository);
   return narrowPage({
-    title: "Provider",
+    title: "Source host",
     section: "pipelines",
     heading: repository === null ? "No repository" : "A host that is not known",
     content: (

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { patterns } from "../../../shared/paths.ts";
 import { updatePipeline } from "../../../shared/pipelines/pipelines.ts";
 import { notFound, validationFailed } from "../../../shared/refusal.ts";
@@ -8,9 +9,12 @@ import {
   type GivenSettings,
   givenProviderSettings,
   type ProviderSettings,
+  type TextWithFlag,
+  usedText,
   withDefaults,
 } from "../../../shared/sources/settings.ts";
 import { toProblems } from "../../../shared/validation.ts";
+import { branchesPath } from "../address/pipeline.ts";
 import { type LoadedProvider, loadProvider, providerPath } from "../address/provider.ts";
 import { Check, codeField, Field, FoldedFields, FormError, PostForm, Select } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
@@ -18,11 +22,7 @@ import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
-
-type Name = keyof typeof declaredSettings;
-
-/** They act on what hosts show of builds. */
-const isOfStatuses = (name: Name) => /status|publish/.test(name);
+import { aboutOf, findTextOf, isOfStatuses, isText, type Name, shownOf } from "./settings-in-words.ts";
 
 /** A group has the settings that it matches, and that no group before it has. */
 const groups: [title: string, has: (name: Name) => boolean][] = [
@@ -32,46 +32,6 @@ const groups: [title: string, has: (name: Name) => boolean][] = [
   ["Filter", (name) => name.startsWith("filter")],
   ["Pushes", () => true],
 ];
-
-/** The settings of a provider that pages show. Settings that cannot be switched on are left out. */
-function shownOf(provider: ProviderId): Name[] {
-  return (Object.keys(declaredSettings) as Name[]).filter((name) => {
-    const declared = declaredSettings[name];
-    const isOwn = (declared.of as readonly ProviderId[]).includes(provider);
-    return isOwn && !("missing" in declared);
-  });
-}
-
-/** Its sentence, in the host's own words. */
-function aboutOf(provider: ProviderId, name: Name): string {
-  return declaredSettings[name].about.replaceAll("pull request", providers[provider].request);
-}
-
-/** Says what is built: a sentence for each setting that is on. */
-export function buildsInWords(provider: ProviderId, settings: ProviderSettings): string[] {
-  const isOfForks = (name: Name) => name === "prefix_pull_request_fork_branch_names";
-  return inWords(provider, settings, (name) => !isOfStatuses(name))
-    .filter(([name]) => settings.build_pull_request_forks || !isOfForks(name))
-    .map(([, words]) => words);
-}
-
-/** Says what is shown at the host. */
-export function statusesInWords(provider: ProviderId, settings: ProviderSettings): string[] {
-  const isOfSteps = (name: Name) => name === "use_step_key_as_commit_status";
-  return inWords(provider, settings, isOfStatuses)
-    .filter(([name]) => settings.publish_commit_status_per_step || !isOfSteps(name))
-    .map(([, words]) => words);
-}
-
-function inWords(
-  provider: ProviderId,
-  settings: ProviderSettings,
-  isAsked: (name: Name) => boolean,
-): [Name, string][] {
-  return shownOf(provider)
-    .filter((name) => isAsked(name) && settings[name] === true)
-    .map((name) => [name, aboutOf(provider, name)]);
-}
 
 /** GET …/provider/settings */
 export const providerSettingsPage = memberPage(async (services, request) => {
@@ -107,13 +67,18 @@ function nameOfField(member: string): string | undefined {
 }
 
 function readSettings(form: URLSearchParams, provider: ProviderId): GivenSettings {
-  const settings = shownOf(provider).map((name) => [
-    name,
-    isFlag(name) ? form.has(name) : (form.get(name) ?? "").trim() || null,
-  ]);
+  const textOf = (name: Name) => (form.get(name) ?? "").trim() || null;
+  const settings = shownOf(provider).map((name) => {
+    const text = findTextOf(name);
+    if (text) return [name, textOf(text) !== null && !form.has(unusedName(text))];
+    return [name, isFlag(name) ? form.has(name) : textOf(name)];
+  });
   const mode = form.get("trigger_mode") === "none" ? "none" : "code";
   return { ...Object.fromEntries(settings), trigger_mode: mode };
 }
+
+/** The box that keeps a text without using it. */
+const unusedName = (name: TextWithFlag) => `${name}_unused`;
 
 function isFlag(name: Name): boolean {
   return typeof declaredSettings[name].default === "boolean";
@@ -156,7 +121,7 @@ function show(
             key={title}
             title={title.replace("Pull request", capital(providers[provider].request))}
             names={grouped.get(title) ?? []}
-            given={{ provider, settings, problems }}
+            given={{ request, provider, settings, problems }}
           />
         ))}
       </PostForm>
@@ -169,15 +134,11 @@ function capital(text: string): string {
 }
 
 interface Given {
+  request: MemberRequest;
   provider: ProviderId;
   settings: ProviderSettings;
   problems: FormProblems | undefined;
 }
-
-const conditionField = {
-  ...codeField,
-  hint: 'For example build.branch == "main". For branches alone, the field Branches of the pipeline is enough.',
-};
 
 /** The last groups are folded: most people never change them. */
 function Group({ title, names, given }: { title: string; names: Name[]; given: Given }) {
@@ -190,37 +151,76 @@ function Group({ title, names, given }: { title: string; names: Name[]; given: G
         {fields}
       </fieldset>
     );
-  const { settings, problems } = given;
-  const on = names.filter((name) => settings[name] === true).length;
+  const { request, settings, problems } = given;
+  const flags = names.filter(isFlag);
+  const on = flags.filter((name) => settings[name] === true).length;
   const id = title.toLowerCase().replaceAll(" ", "-");
   return (
-    <FoldedFields id={id} title={`${title}: ${on} of ${names.length} on`} names={names} problems={problems}>
+    <FoldedFields
+      id={id}
+      title={`${title}: ${on} of ${flags.length} on`}
+      names={names}
+      problems={problems}
+      isOpen={request.event.url.searchParams.get("unfold") === id}
+    >
       {fields}
     </FoldedFields>
   );
 }
 
-function SettingFields({ names, given: { provider, settings, problems } }: { names: Name[]; given: Given }) {
+function SettingFields({ names, given }: { names: Name[]; given: Given }) {
+  const { provider, settings } = given;
   return (
     <>
       {names.map((name) => {
         const label = aboutOf(provider, name).replace(/\.$/, "");
         const value = settings[name];
-        if (typeof value === "boolean")
-          return <Check key={name} label={label} api={name} name={name} checked={value} />;
-        const field = name === "filter_condition" ? conditionField : {};
-        return (
-          <Field
-            key={name}
-            label={label}
-            api={name}
-            name={name}
-            value={value ?? ""}
-            {...field}
-            problems={problems}
-          />
-        );
+        if (isText(name)) return <TextField key={name} name={name} label={label} given={given} />;
+        if (typeof value !== "boolean" || findTextOf(name)) return null;
+        return <Check key={name} label={label} api={name} name={name} checked={value} />;
       })}
     </>
   );
 }
+
+function TextField({
+  name,
+  label,
+  given: { request, settings, problems },
+}: {
+  name: TextWithFlag;
+  label: string;
+  given: Given;
+}) {
+  const value = settings[name] ?? "";
+  return (
+    <>
+      <Field
+        label={label}
+        api={name}
+        name={name}
+        value={value}
+        {...codeField}
+        hint={hints[name](request)}
+        problems={problems}
+      />
+      {value !== "" && (
+        <Check
+          label="Keep it without using it"
+          name={unusedName(name)}
+          checked={usedText(settings, name) === undefined}
+        />
+      )}
+    </>
+  );
+}
+
+const hints: Record<TextWithFlag, (request: MemberRequest) => ComponentChildren> = {
+  filter_condition: (request) => (
+    <>
+      For example build.branch == "main". For branches alone, <a href={branchesPath(request)}>Branches</a> of
+      the pipeline are enough.
+    </>
+  ),
+  pull_request_branch_filter_configuration: () => "Patterns such as main release/*, parted by blanks.",
+};

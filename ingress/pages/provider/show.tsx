@@ -15,10 +15,10 @@ import { FormError, LinkButton, PostButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { Time } from "../ui/times.tsx";
+import { Built } from "./built.tsx";
 import { Steps } from "./host-steps.tsx";
 import { type LoadedWebhook, loadProviderDetails } from "./load.ts";
 import { privatePage } from "./private.tsx";
-import { buildsInWords } from "./settings.tsx";
 import { type LoadedStatuses, loadStatuses, Statuses } from "./statuses.tsx";
 
 /** GET …/pipelines/:slug/provider: how to set up the webhook of the source host, and its last deliveries. */
@@ -54,7 +54,7 @@ function show(request: MemberRequest, connected: Connected): PageContent {
   const parameters = { org: request.organization.slug, slug: pipeline.slug, trigger: row.id };
   const path = (pattern: PatternWith<"org" | "slug">) => providerPath(request, pattern);
   return {
-    title: "Provider",
+    title: providers[provider].title,
     ...(refusal && { status: 422 }),
     script: ["once.js", "copy.js"],
     section: "pipelines",
@@ -112,7 +112,7 @@ function show(request: MemberRequest, connected: Connected): PageContent {
             />
           </details>
         </Webhook>
-        <Built pipeline={pipeline} provider={provider} />
+        <Built pipeline={pipeline} provider={provider} request={request} />
         <Statuses statuses={statuses} provider={provider} request={request} />
         {deliveries.length > 0 && (
           <section aria-labelledby="deliveries">
@@ -133,12 +133,13 @@ function show(request: MemberRequest, connected: Connected): PageContent {
 
 /** The last delivery, or that there is none yet. */
 function Arrival({
-  webhook: { row, deliveries, builds },
+  webhook,
   parameters,
 }: {
   webhook: LoadedWebhook;
   parameters: { org: string; slug: string; trigger: string };
 }) {
+  const { row, deliveries, builds } = webhook;
   const [last] = deliveries;
   if (!row.enabled)
     return (
@@ -158,37 +159,11 @@ function Arrival({
       </p>
     );
   const made = builds.filter(({ deliveryId }) => deliveryId === last.id);
-  const reason = reasonInWords(last);
   return (
     <p class="notice">
       Last delivery <Time at={last.receivedAt} />: <DeliveryState delivery={last} />{" "}
-      {made.length > 0 ? <BuildLinks builds={made} parameters={parameters} /> : reason}
+      {made.length > 0 ? <BuildLinks builds={made} parameters={parameters} /> : reasonInWords(last)}
     </p>
-  );
-}
-
-function Built({ pipeline, provider }: { pipeline: PipelineFacts; provider: ProviderId }) {
-  const settings = withDefaults(pipeline.providerSettings);
-  const words = settings.trigger_mode === "none" ? [] : buildsInWords(provider, settings);
-  return (
-    <details id="built" class="fold">
-      <summary>What it builds</summary>
-      {words.length === 0 ? (
-        <p>It builds nothing: builds of events are off in the settings.</p>
-      ) : (
-        <ul>
-          {words.map((sentence) => (
-            <li key={sentence}>{sentence}</li>
-          ))}
-        </ul>
-      )}
-      {settings.build_pull_request_forks && (
-        <p class="quiet">
-          Builds of forks get no secrets, no identity tokens, and only the queues and concurrency groups that
-          the pipeline’s own steps name.
-        </p>
-      )}
-    </details>
   );
 }
 
@@ -239,7 +214,7 @@ function Webhook({
 /** Of a pipeline that a version without providers made. A worker makes it, or the person now. */
 function unmadePage(request: MemberRequest, pipeline: PipelineFacts, provider: ProviderId): PageContent {
   return {
-    title: "Provider",
+    title: providers[provider].title,
     script: ["once.js", "copy.js"], // once it is made, the open page shows its address
     section: "pipelines",
     topics: [`pipeline:${pipeline.id}`],

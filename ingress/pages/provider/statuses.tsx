@@ -11,7 +11,7 @@ import { findFailure, type StatusFailure } from "../../../shared/statuses/store.
 import { connectionPath } from "../connections/address.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { Time } from "../ui/times.tsx";
-import { statusesInWords } from "./settings.tsx";
+import { statusesInWords } from "./settings-in-words.ts";
 
 /** The statuses of a pipeline's commits, and why there are none. */
 export interface LoadedStatuses {

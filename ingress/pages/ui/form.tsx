@@ -69,7 +69,7 @@ export function Field({
 }: {
   label: string;
   name: string;
-  hint?: string;
+  hint?: ComponentChildren;
   api?: string | undefined;
   problems?: FormProblems | undefined;
 } & InputHTMLAttributes) {

@@ -41,7 +41,7 @@ const notices = {
   pipeline_unarchived: "The pipeline makes builds again.",
   pipeline_deleted: "The pipeline is deleted. The URLs of its triggers answer 404 from now on.",
   repository_connection_created:
-    "The repository connection is created. Pipelines at this host have a webhook now: open the provider of each.",
+    "The repository connection is created. Pipelines at this host have a webhook now: each shows it under the name of its host.",
   trigger_enabled: "The trigger is enabled.",
   trigger_disabled: "The trigger is disabled. It refuses deliveries from now on.",
   refused_bodies_kept: "Refused requests are kept with their bodies for an hour.",

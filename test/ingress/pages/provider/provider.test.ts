@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { it } from "node:test";
 import { requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { withDefaults } from "../../../../shared/sources/settings.ts";
 import { decideDue } from "../../../helpers/builds.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { type Answer, post } from "../../../helpers/http.ts";
@@ -186,6 +187,41 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     assert.equal(refused.status, 422);
     assert.match(read(refused), /name="filter_condition"[^>]* value="build\.\("[^>]* aria-invalid/);
     assert.match(read(refused), /name="build_tags"[^>]* checked/);
+  });
+
+  it("uses a condition that is filled in, and keeps one on purpose without its use", async () => {
+    const { path, slug } = await onGithub();
+    const save = async (given: Record<string, string>) => {
+      assert.equal((await pages.asBob.post(`${path}/settings`, given)).status, 303);
+      const { providerSettings } = await requirePipeline(pages.services.db, pages.acme.id, slug);
+      const { filter_enabled, filter_condition } = withDefaults(providerSettings);
+      return [filter_enabled, filter_condition];
+    };
+    const condition = 'build.branch == "main"';
+    const unused = /name="filter_condition_unused"( [^>]*)? checked/;
+    assert.doesNotMatch(await show(`${path}/settings`), /filter_condition_unused|name="filter_enabled"/);
+
+    assert.deepEqual(await save({ filter_condition: condition }), [true, condition]);
+    assert.doesNotMatch(await show(`${path}/settings`), unused);
+
+    const kept = { filter_condition: condition, filter_condition_unused: "1" };
+    assert.deepEqual(await save(kept), [false, condition]);
+    assert.match(await show(`${path}/settings`), unused);
+    assert.deepEqual(await save({ filter_condition: " " }), [false, null]);
+
+    const filter = "pull_request_branch_filter";
+    await save({ [`${filter}_configuration`]: "release/*" });
+    const { providerSettings } = await requirePipeline(pages.services.db, pages.acme.id, slug);
+    assert.equal(withDefaults(providerSettings)[`${filter}_enabled`], true);
+  });
+
+  it("has the host's name in its title, its breadcrumbs and its texts", async () => {
+    const { path } = await onGithub();
+    for (const page of [path, `${path}/settings`, `${path}/secret`, `${path}/rotate`]) {
+      const text = (await show(page)).replace(/<[^>]*>/g, " ");
+      assert.doesNotMatch(text, /\bprovider/i, page);
+    }
+    assert.match(await show(`${path}/settings`), new RegExp(`<a href="${path}">GitHub</a>`));
   });
 
   it("speaks of merge requests where the host does", async () => {

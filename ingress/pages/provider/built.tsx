@@ -1,0 +1,66 @@
+import type { ComponentChildren } from "preact";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
+import type { ProviderId } from "../../../shared/sources/providers.ts";
+import { usedText, withDefaults } from "../../../shared/sources/settings.ts";
+import { branchesPath } from "../address/pipeline.ts";
+import { conditionPath, requestBranchesPath } from "../address/provider.ts";
+import type { MemberRequest } from "../ui/member-page.ts";
+import { buildsInWords } from "./settings-in-words.ts";
+
+/** Says what becomes of the host's events: the settings that are on, then the limits of branches and of the condition. */
+export function Built({
+  pipeline,
+  provider,
+  request,
+}: {
+  pipeline: PipelineFacts;
+  provider: ProviderId;
+  request: MemberRequest;
+}) {
+  const settings = withDefaults(pipeline.providerSettings);
+  const words = settings.trigger_mode === "none" ? [] : buildsInWords(provider, settings);
+  const ofRequests = usedText(settings, "pull_request_branch_filter_configuration");
+  const condition = usedText(settings, "filter_condition");
+  return (
+    <details id="built" class="fold">
+      <summary>What it builds</summary>
+      {words.length === 0 ? (
+        <p>It builds nothing: builds of events are off in the settings.</p>
+      ) : (
+        <ul>
+          {words.map((sentence) => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+          <Limit of="Of pushes, only branches" path={branchesPath(request)}>
+            {pipeline.branchConfiguration}
+          </Limit>
+          <Limit of="Of pull requests, only branches" path={requestBranchesPath(request)}>
+            {ofRequests}
+          </Limit>
+          <Limit of="Only what this is true for:" path={conditionPath(request)}>
+            {condition}
+          </Limit>
+        </ul>
+      )}
+      {settings.build_pull_request_forks && (
+        <p class="quiet">
+          Builds of forks get no secrets, no identity tokens, and only the queues and concurrency groups that
+          the pipeline’s own steps name.
+        </p>
+      )}
+    </details>
+  );
+}
+
+/** @param path of the setting */
+function Limit({ of, path, children }: { of: string; path: string; children: ComponentChildren }) {
+  if (!children) return null;
+  return (
+    <li>
+      {of}{" "}
+      <a href={path}>
+        <code>{children}</code>
+      </a>
+    </li>
+  );
+}
