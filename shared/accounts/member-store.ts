@@ -135,20 +135,20 @@ const activeUsers = prepared<{ ids: string[] }, { id: string }>((db) => {
 
 /** Active members of an organization, by their addresses in lower case: user ids. */
 export async function listMembersByEmail(
-  tx: Tx,
+  db: Db | Tx,
   organizationId: string,
   emails: string[],
 ): Promise<Map<string, string>> {
   if (emails.length === 0) return new Map();
-  const rows = await membersByEmail(tx, { organizationId, emails });
+  const rows = await membersByEmail(db, { organizationId, emails });
   return new Map(rows.map(({ email, id }) => [email, id]));
 }
 
-const membersByEmail = prepared<{ organizationId: string; emails: string[] }, Pick<User, "id" | "email">, Tx>(
-  (tx) => {
-    const { members, users } = tx.tables;
+const membersByEmail = prepared<{ organizationId: string; emails: string[] }, Pick<User, "id" | "email">>(
+  (db) => {
+    const { members, users } = db.tables;
     return (
-      tx
+      db
         .select({ id: users.id, email: users.email })
         .from(users)
         // An inner join would let SQLite read all members of the organization first.

@@ -1,5 +1,5 @@
 import { and, eq, inArray, lt, or, sql } from "drizzle-orm";
-import type { Tx } from "../db/database.ts";
+import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import type { PullRequest } from "./happened.ts";
@@ -12,10 +12,10 @@ export type RequestKey = Pick<Row, "pipelineId" | "number">;
 const maxRows = 1000;
 
 /** Without an order, for which SQLite would read all requests of the pipeline. */
-const selectOfBranches = prepared<{ pipelineId: string; branches: string[] }, Row, Tx>((tx) => {
-  const { openRequests } = tx.tables;
+const selectOfBranches = prepared<{ pipelineId: string; branches: string[] }, Row>((db) => {
+  const { openRequests } = db.tables;
   const isOfPipeline = eq(openRequests.pipelineId, sql.placeholder("pipelineId"));
-  return tx
+  return db
     .select()
     .from(openRequests)
     .where(and(isOfPipeline, isOneOf(openRequests.branch, "branches")))
@@ -24,11 +24,11 @@ const selectOfBranches = prepared<{ pipelineId: string; branches: string[] }, Ro
 
 /** The open requests of some branches of a pipeline. */
 export async function listOpenRequests(
-  tx: Tx,
+  db: Db | Tx,
   pipelineId: string,
   branches: string[],
 ): Promise<OpenRequest[]> {
-  const rows = await selectOfBranches(tx, { pipelineId, branches });
+  const rows = await selectOfBranches(db, { pipelineId, branches });
   return rows as unknown as OpenRequest[];
 }
 

@@ -27,12 +27,14 @@ export function Deliveries({
   builds,
   placeOf,
   nameTrigger,
+  reasonOf = reasonInWords,
 }: {
   deliveries: Delivery[];
   builds: BuildInDeliveries[];
   /** Undefined for a deleted trigger, which has no page. */
   placeOf: (delivery: Delivery) => TriggerPlace | undefined;
   nameTrigger?: (delivery: Delivery) => ComponentChildren;
+  reasonOf?: (delivery: Delivery) => string | undefined;
 }) {
   const buildsByDelivery = Map.groupBy(builds, ({ deliveryId }) => deliveryId);
   return (
@@ -60,7 +62,12 @@ export function Deliveries({
               <DeliveryState delivery={delivery} />
             </td>
             <td>
-              <Result delivery={delivery} builds={buildsByDelivery.get(delivery.id) ?? []} place={place} />
+              <Result
+                delivery={delivery}
+                reason={reasonOf(delivery)}
+                builds={buildsByDelivery.get(delivery.id) ?? []}
+                place={place}
+              />
             </td>
             <td class="number">{sizeInWords(delivery.size)}</td>
           </tr>
@@ -73,10 +80,12 @@ export function Deliveries({
 /** `#4 #7 main Fix the build`, with the branch and message of the last build; else the reason for no build. */
 function Result({
   delivery,
+  reason,
   builds,
   place,
 }: {
   delivery: Delivery;
+  reason: string | undefined;
   builds: BuildInDeliveries[];
   place: TriggerPlace | undefined;
 }) {
@@ -84,9 +93,9 @@ function Result({
   if (!last)
     return (
       <div class="result">
-        {delivery.reason && (
-          <span class="reason" title={reasonInWords(delivery)}>
-            {reasonInWords(delivery)}
+        {reason && (
+          <span class="reason" title={reason}>
+            {reason}
           </span>
         )}
         {delivery.externalId && <span class="quiet only-on-desk">{delivery.externalId}</span>}

@@ -4,12 +4,13 @@ import type { BuildOfDelivery } from "../../../shared/builds/rows/build-store.ts
 import { type ParametersOf, type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound, sizeInWords } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { withDefaults } from "../../../shared/sources/settings.ts";
+import { usedText, withDefaults } from "../../../shared/sources/settings.ts";
 import { rebuildDelivery } from "../../../shared/triggers/deliveries/rebuild.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { findPayload, type PayloadStart } from "../../../shared/triggers/payloads/store.ts";
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
 import { deliveryPath, type LoadedDelivery, loadDelivery } from "../address/delivery.ts";
+import { conditionPath } from "../address/provider.ts";
 import { admitPayload } from "../builds/load.ts";
 import { PayloadView, payloadDownload } from "../builds/payload.tsx";
 import { CsrfField, FormError, LinkButton } from "../ui/form.tsx";
@@ -18,8 +19,10 @@ import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { Fact } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
+import { OtherBranchInFull } from "./left-out.tsx";
 import { BuildLinks, DeliveryState, reasonInWords } from "./list.tsx";
-import { loadDeliveryDetails } from "./load.ts";
+import { type EventNotes, loadDeliveryDetails } from "./load.ts";
+import { isSecret, Values } from "./read-values.tsx";
 
 /** GET …/triggers/:trigger/deliveries/:delivery */
 export const deliveryPage = memberPage((services, request) => show(services, request));
@@ -59,7 +62,7 @@ async function show(
   const { config } = services;
   const { organization } = request;
   const data = await loadDeliveryDetails(services, request);
-  const { pipeline, trigger, delivery, builds, payload, note } = data;
+  const { pipeline, trigger, delivery, builds, payload, note, other } = data;
   const path = (pattern: PatternWith<"org" | "slug" | "trigger" | "delivery">) =>
     deliveryPath(request, data, pattern);
   const parameters = { org: organization.slug, slug: pipeline.slug };
@@ -96,8 +99,19 @@ async function show(
         <Facts
           delivery={delivery}
           builds={builds}
+          reason={other ? <OtherBranchInFull other={other} request={request} /> : reasonInWords(delivery)}
           note={note}
-          filter={delivery.reason === "filter_mismatch" && <Filter {...data} canTry={!!canTry} path={path} />}
+          filter={
+            delivery.reason === "filter_mismatch" && (
+              <Filter
+                {...data}
+                canTry={!!canTry}
+                path={path}
+                request={request}
+                shown={visibleHeaders(config.issueTracker, trigger)}
+              />
+            )
+          }
           parameters={parameters}
         />
         {payload ? (
@@ -116,19 +130,21 @@ async function show(
 function Facts({
   delivery,
   builds,
+  reason,
   note,
   filter,
   parameters,
 }: {
   delivery: Delivery;
   builds: BuildOfDelivery[];
+  /** Why it made no build. */
+  reason: ComponentChildren;
   /** On its event. */
   note: string | undefined;
   /** The present filter, if one left it out. */
   filter: ComponentChildren;
   parameters: ParametersOf<typeof patterns.pipelinePage>;
 }) {
-  const reason = reasonInWords(delivery);
   return (
     <dl class="facts panel">
       <Fact name="Received" value={<Time at={delivery.receivedAt} />} />
@@ -136,7 +152,18 @@ function Facts({
         name={builds.length === 1 ? "Build" : "Builds"}
         value={builds.length > 0 && <BuildLinks builds={builds} parameters={parameters} />}
       />
-      <Fact name="Why no build" value={reason && note ? `${reason}: ${note}` : reason} />
+      <Fact
+        name="Why no build"
+        value={
+          reason && note ? (
+            <>
+              {reason}: {note}
+            </>
+          ) : (
+            reason
+          )
+        }
+      />
       <Fact name="Filter now" value={filter} class="wide" />
       <Fact name="Left out" value={reason ? null : note} />
       <Fact name="Size" value={sizeInWords(delivery.size)} />
@@ -148,23 +175,40 @@ function Facts({
   );
 }
 
-/** The filter may have changed since the delivery came. Leads to the form that tries or changes it. */
+/**
+ * The filter may have changed since the delivery came. Leads to the form that tries or changes it.
+ * @param shown names of headers whose values are no secrets
+ */
 function Filter({
   pipeline,
   trigger,
   delivery,
+  values = [],
   canTry,
   path,
-}: LoadedDelivery & {
-  canTry: boolean;
-  path: (pattern: PatternWith<"org" | "slug" | "trigger" | "delivery">) => string;
-}) {
-  const { filter_condition: condition } = withDefaults(pipeline.providerSettings);
+  request,
+  shown,
+}: LoadedDelivery &
+  EventNotes & {
+    canTry: boolean;
+    shown: Set<string>;
+    request: MemberRequest;
+    path: (pattern: PatternWith<"org" | "slug" | "trigger" | "delivery">) => string;
+  }) {
+  const condition = usedText(withDefaults(pipeline.providerSettings), "filter_condition");
   const expression = trigger.isProvider ? condition : trigger.filter;
   if (!expression) return <>none</>;
   const code = <code>{expression}</code>;
-  if (trigger.isProvider) return <a href={path(patterns.providerSettingsPage)}>{code}</a>;
-  return canTry ? <a href={`${path(patterns.filterPage)}?delivery=${delivery.id}`}>{code}</a> : code;
+  const trial = canTry ? `${path(patterns.filterPage)}?delivery=${delivery.id}` : undefined;
+  const href = trigger.isProvider ? conditionPath(request) : trial;
+  // Variables of builds are shown by the page of a build alone.
+  const isShown = (member: string) => !isSecret(member, shown) && !member.startsWith("build.env(");
+  return (
+    <>
+      {href ? <a href={href}>{code}</a> : code}
+      {values.length > 0 && <Values values={values} isShown={isShown} />}
+    </>
+  );
 }
 
 /** Shows only values that cannot be secrets. */

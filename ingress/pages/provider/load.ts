@@ -1,11 +1,14 @@
 import { listLastBuildsOfDeliveries } from "../../../shared/builds/rows/build-store.ts";
 import { webhookUrlOf } from "../../../shared/pipelines/provider/webhook.ts";
 import { findWebhook } from "../../../shared/pipelines/provider/webhook-store.ts";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { refusalRetentionDays } from "../../../shared/triggers/deliveries/refusal-counts.ts";
 import { listRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import { listLatestRefused } from "../../../shared/triggers/deliveries/refused-requests.ts";
-import { listDeliveriesPage } from "../../../shared/triggers/deliveries/store.ts";
+import { type Delivery, listDeliveriesPage } from "../../../shared/triggers/deliveries/store.ts";
+import { findOtherBranch, type OtherBranch } from "../../../shared/triggers/events/left-out.ts";
+import { readShortDeliveries } from "../../../shared/triggers/events/read.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { type LoadedProvider, loadProvider } from "../address/provider.ts";
 import { lastHours } from "../charts/times.ts";
@@ -23,10 +26,25 @@ export async function loadProviderDetails(
 ): Promise<LoadedProvider & { webhook: LoadedWebhook | undefined }> {
   const loaded = await loadProvider(services, request);
   const row = await findWebhook(services.db, { pipelineId: loaded.pipeline.id });
-  return { ...loaded, webhook: row && (await loadWebhook(services, row)) };
+  return { ...loaded, webhook: row && (await loadWebhook(services, row, loaded.pipeline)) };
 }
 
-async function loadWebhook(services: Services, row: Trigger) {
+/** The branches that the limits of branches left out, by deliveries. */
+async function loadOthers(
+  services: Services,
+  row: Trigger,
+  { pipeline, deliveries }: { pipeline: PipelineFacts; deliveries: Delivery[] },
+): Promise<Map<string, OtherBranch>> {
+  const leftOut = deliveries.filter(({ reason }) => reason === "branch_mismatch");
+  const others = new Map<string, OtherBranch>();
+  for (const [id, reading] of await readShortDeliveries(services, row, leftOut)) {
+    const other = "happened" in reading ? findOtherBranch(reading.happened, pipeline) : undefined;
+    if (other) others.set(id, other);
+  }
+  return others;
+}
+
+async function loadWebhook(services: Services, row: Trigger, pipeline: PipelineFacts) {
   const { db, clock } = services;
   const deliveries = await listDeliveriesPage(db, row.id, { limit: maxDeliveries });
   const ids = deliveries.map(({ id }) => id);
@@ -35,6 +53,7 @@ async function loadWebhook(services: Services, row: Trigger) {
     row,
     url: webhookUrlOf(services, row),
     deliveries,
+    others: await loadOthers(services, row, { pipeline, deliveries }),
     builds: await listLastBuildsOfDeliveries(db, ids, maxBuildsOfDelivery),
     hours,
     refusals: await listRefusalCounts(db, row.id, hours[0] ?? clock.now()),

@@ -5,8 +5,10 @@ import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
 import { withDefaults } from "../../../shared/sources/settings.ts";
+import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { pipelinePath } from "../address/pipeline.ts";
 import { providerPath } from "../address/provider.ts";
+import { otherBranchInBrief } from "../deliveries/left-out.tsx";
 import { BuildLinks, Deliveries, DeliveryState, reasonInWords } from "../deliveries/list.tsx";
 import { State } from "../states/state.tsx";
 import { Refused } from "../triggers/refused.tsx";
@@ -117,7 +119,12 @@ function show(request: MemberRequest, connected: Connected): PageContent {
         {deliveries.length > 0 && (
           <section aria-labelledby="deliveries">
             <h2 id="deliveries">Last deliveries</h2>
-            <Deliveries deliveries={deliveries} builds={builds} placeOf={() => parameters} />
+            <Deliveries
+              deliveries={deliveries}
+              builds={builds}
+              placeOf={() => parameters}
+              reasonOf={(delivery) => reasonOf(webhook, delivery)}
+            />
           </section>
         )}
         <Refused
@@ -129,6 +136,12 @@ function show(request: MemberRequest, connected: Connected): PageContent {
       </>
     ),
   };
+}
+
+/** Why a delivery made no build. */
+function reasonOf({ others }: LoadedWebhook, delivery: Delivery): string | undefined {
+  const other = others.get(delivery.id);
+  return other ? otherBranchInBrief(other) : reasonInWords(delivery);
 }
 
 /** The last delivery, or that there is none yet. */
@@ -162,7 +175,7 @@ function Arrival({
   return (
     <p class="notice">
       Last delivery <Time at={last.receivedAt} />: <DeliveryState delivery={last} />{" "}
-      {made.length > 0 ? <BuildLinks builds={made} parameters={parameters} /> : reasonInWords(last)}
+      {made.length > 0 ? <BuildLinks builds={made} parameters={parameters} /> : reasonOf(webhook, last)}
     </p>
   );
 }

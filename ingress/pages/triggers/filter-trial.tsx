@@ -1,6 +1,6 @@
 import type { FilterOutcome } from "../../../shared/triggers/filter/compile.ts";
 import type { Trial, testFilterOnLatest } from "../../../shared/triggers/filter/filter-tests.ts";
-import type { ReadValue } from "../../../shared/triggers/filter/read-values.ts";
+import { Values } from "../deliveries/read-values.tsx";
 import { State } from "../states/state.tsx";
 import { asSentence } from "../ui/problems.ts";
 import { Table } from "../ui/tables.tsx";
@@ -34,29 +34,6 @@ export function Outcome({
       <p>False: this delivery would make no build.{values.length > 0 && " It has:"}</p>
       {values.length > 0 && <Values values={values} isShown={isShown} />}
     </div>
-  );
-}
-
-function Values({ values, isShown }: { values: ReadValue[]; isShown: (member: string) => boolean }) {
-  return (
-    <dl class="read-values">
-      {values.map(({ member, value }) => (
-        <>
-          <dt>
-            <code>{member}</code>
-          </dt>
-          <dd>
-            {value === undefined ? (
-              <span class="quiet">is missing</span>
-            ) : isShown(member) ? (
-              <code>{value}</code>
-            ) : (
-              <span class="quiet">is there, but not shown</span>
-            )}
-          </dd>
-        </>
-      ))}
-    </dl>
   );
 }
 

@@ -11,6 +11,7 @@ import { visibleHeaders } from "../../../shared/triggers/types.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import { setHeaders } from "../../http/respond.ts";
 import { loadTrigger, triggerPath } from "../address/trigger.ts";
+import { isSecret } from "../deliveries/read-values.tsx";
 import { CsrfField, codeField, FormError, Select, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
@@ -198,11 +199,4 @@ function Examples({ hrefOf }: { hrefOf: (expression: string) => string }) {
       </dl>
     </section>
   );
-}
-
-/** Says if it is a header whose value is not shown. */
-function isSecret(member: string, shown: Set<string>): boolean {
-  const [, name] = /^webhook\.headers\b\W*HTTP_(\w+)/.exec(member) ?? [];
-  if (!member.startsWith("webhook.headers")) return false;
-  return name === undefined || !shown.has(name.toLowerCase().replaceAll("_", "-"));
 }

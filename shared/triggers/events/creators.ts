@@ -1,6 +1,6 @@
 import { listMembersByEmail } from "../../accounts/member-store.ts";
 import { normalizeEmail } from "../../accounts/user-store.ts";
-import type { Tx } from "../../db/database.ts";
+import type { Db, Tx } from "../../db/database.ts";
 import type { Happened, Person } from "../../sources/happened.ts";
 
 /** Finds the member whose address is that of an author. */
@@ -8,7 +8,7 @@ export type FindCreator = (organizationId: string, author: Person | null) => str
 
 /** Reads the members among the authors of events, at once. */
 export async function readCreators(
-  tx: Tx,
+  db: Db | Tx,
   events: { organizationId: string; happened: Happened }[],
 ): Promise<FindCreator> {
   const members = new Map<string, Map<string, string>>();
@@ -16,7 +16,7 @@ export async function readCreators(
     const emails = own
       .flatMap(({ happened }) => authorsOf(happened))
       .flatMap((author) => addressOf(author) ?? []);
-    members.set(organizationId, await listMembersByEmail(tx, organizationId, [...new Set(emails)]));
+    members.set(organizationId, await listMembersByEmail(db, organizationId, [...new Set(emails)]));
   }
   return (organizationId, author) => members.get(organizationId)?.get(addressOf(author) ?? "");
 }

@@ -4,9 +4,9 @@ import { listBuildsOfCommit } from "../../builds/outdated/known-store.ts";
 import { isOfFork } from "../../builds/rows/facts.ts";
 import { matchesBranch } from "../../conditions/branches.ts";
 import { evaluateCondition } from "../../conditions/evaluate.ts";
-import { namesInSteps } from "../../conditions/names.ts";
+import { type Facts, namesInSteps } from "../../conditions/names.ts";
 import { parseCondition } from "../../conditions/parse.ts";
-import type { Tx } from "../../db/database.ts";
+import type { Db, Tx } from "../../db/database.ts";
 import { newId } from "../../ids.ts";
 import type { Pipeline } from "../../pipelines/store.ts";
 import type { Services } from "../../services/services.ts";
@@ -73,23 +73,37 @@ async function hasBuild(
   return built.some((build) => isMeant({ branch: build.branch, isFork: isOfFork(build) }));
 }
 
-interface FilterOptions {
-  tx: Tx;
+interface FactsOptions {
   services: Services;
   event: { pipeline: Pipeline; report: { deliveryId: string; trigger: Trigger } };
   findCreator: FindCreator;
+}
+
+interface FilterOptions extends FactsOptions {
+  tx: Tx;
   settings: ProviderSettings;
 }
 
 /** Evaluates the filter condition of a pipeline's provider. One that cannot be evaluated leaves the build out. */
 export async function passesFilter(
-  { tx, services, event: { pipeline, report }, findCreator, settings }: FilterOptions,
+  { tx, settings, ...options }: FilterOptions,
   wanted: WantedBuild,
 ): Promise<boolean> {
   const { filter_condition: text } = settings;
   if (text === null || text.trim() === "") return true;
   const parsed = parseCondition(text, namesInSteps);
   if ("problem" in parsed) return false;
+  const facts = await factsOfWanted(tx, { ...options, now: tx.now }, wanted);
+  const evaluated = evaluateCondition(parsed.condition, facts);
+  return "result" in evaluated && evaluated.result;
+}
+
+/** The facts that a filter condition may read of a build before it is made. */
+export async function factsOfWanted(
+  db: Db | Tx,
+  { services, event: { pipeline, report }, findCreator, now }: FactsOptions & { now: Date },
+  wanted: WantedBuild,
+): Promise<Facts> {
   const creatorId = findCreator(pipeline.organizationId, wanted.author);
   const request = {
     ...planBuild(report.trigger),
@@ -97,9 +111,8 @@ export async function passesFilter(
     deliveryId: report.deliveryId,
     ...(creatorId !== undefined && !wanted.isFork && { creatorId }),
   };
-  const own = { id: newId(tx.now), number: pipeline.lastBuildNumber + 1, createdAt: tx.now };
+  const own = { id: newId(now), number: pipeline.lastBuildNumber + 1, createdAt: now };
   const build = newBuild(services, request, pipeline, own);
-  const { facts } = await readConditionFacts(tx, services, { build, pipeline });
-  const evaluated = evaluateCondition(parsed.condition, facts);
-  return "result" in evaluated && evaluated.result;
+  const { facts } = await readConditionFacts(db, services, { build, pipeline });
+  return facts;
 }

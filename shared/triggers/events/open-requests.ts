@@ -1,4 +1,4 @@
-import type { Tx } from "../../db/database.ts";
+import type { Db, Tx } from "../../db/database.ts";
 import type { Happened, PullRequest } from "../../sources/happened.ts";
 import {
   deleteOpenRequests,
@@ -17,7 +17,7 @@ export class OpenRequests {
   readonly #changes = new Map<string, OpenRequest | RequestKey>();
 
   static async read(
-    tx: Tx,
+    db: Db | Tx,
     pushes: { pipelineId: string; happened: Extract<Happened, { type: "push" }> }[],
   ): Promise<OpenRequests> {
     const open = new OpenRequests();
@@ -26,7 +26,7 @@ export class OpenRequests {
       const pushed = changes.filter(({ type, commit }) => type === "branch" && commit !== null);
       const branches = [...new Set(pushed.map(({ name }) => name))];
       if (branches.length === 0) continue;
-      for (const { facts } of await listOpenRequests(tx, pipelineId, branches)) open.#keep(pipelineId, facts);
+      for (const { facts } of await listOpenRequests(db, pipelineId, branches)) open.#keep(pipelineId, facts);
     }
     return open;
   }

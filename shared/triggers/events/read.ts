@@ -6,11 +6,14 @@ import type { Delivery } from "../deliveries/store.ts";
 import { openFilterEvaluator, readingOf, takeFilterTurn, toFilterInput } from "../filter/evaluator.ts";
 import { listEncodedPayloads } from "../payloads/store.ts";
 import type { Trigger } from "../store.ts";
+import { readHostEvent } from "./host-event.ts";
+import { isShort } from "./short.ts";
 
 const evaluate = openFilterEvaluator();
+const maxListedBytes = 64 * 1024;
 
 /**
- * Reads the event of a delivery of a provider, in the organization's turn on the threads.
+ * Reads the event of a delivery of a provider: a long one in the organization's turn on the threads.
  * @returns undefined if the payload is gone
  * @throws Refusal 503
  */
@@ -19,14 +22,40 @@ export async function readDelivery(
   { organizationId, trigger, delivery }: { organizationId: string; trigger: Trigger; delivery: Delivery },
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Reading | undefined> {
+  const event = { triggerType: trigger.type, name: delivery.event ?? "" };
   const read = async () => {
     const [payload] = await listEncodedPayloads(db, { deliveryIds: [delivery.id] });
     if (!payload) return undefined;
-    const event = { triggerType: trigger.type, name: delivery.event ?? "" };
+    if (isShort(delivery)) return readHostEvent(payload.body, event);
     const [evaluation] = await evaluate([toFilterInput({ event }, delivery, payload)], signal);
     return evaluation && readingOf(evaluation.outcome);
   };
-  return takeFilterTurn(organizationId, delivery.size, read, signal);
+  return isShort(delivery) ? read() : takeFilterTurn(organizationId, delivery.size, read, signal);
+}
+
+/**
+ * Reads events of deliveries of a provider on the event loop, for a list: the short ones among the first, as long as they take
+ * about a millisecond.
+ */
+export async function readShortDeliveries(
+  { db }: Pick<Services, "db">,
+  trigger: Pick<Trigger, "type">,
+  deliveries: Delivery[],
+): Promise<Map<string, Reading>> {
+  let bytes = 0;
+  const read = deliveries.filter((delivery) => {
+    bytes += delivery.size;
+    return isShort(delivery) && bytes <= maxListedBytes;
+  });
+  if (read.length === 0) return new Map();
+  const payloads = await listEncodedPayloads(db, { deliveryIds: read.map(({ id }) => id) });
+  const names = new Map(read.map(({ id, event }) => [id, event ?? ""]));
+  return new Map(
+    payloads.map(({ deliveryId, body }) => {
+      const event = { triggerType: trigger.type, name: names.get(deliveryId) ?? "" };
+      return [deliveryId, readHostEvent(body, event)];
+    }),
+  );
 }
 
 /**

@@ -60,7 +60,7 @@ function keyOf(index: ASTNode): string | number | undefined {
 
 /** Reads each member from a webhook. */
 export function readValues(members: NamedMember[], webhook: WebhookVariable): ReadValue[] {
-  return members.map(({ text, path }) => ({ member: text, value: inWords(find(webhook, path)) }));
+  return members.map(({ text, path }) => ({ member: text, value: valueInWords(find(webhook, path)) }));
 }
 
 function find(webhook: WebhookVariable, path: NamedMember["path"]): unknown {
@@ -72,7 +72,8 @@ function find(webhook: WebhookVariable, path: NamedMember["path"]): unknown {
   }, root);
 }
 
-function inWords(value: unknown): string | undefined {
+/** As JSON, or in words. Undefined stays. */
+export function valueInWords(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (value instanceof Map) return `a map of ${value.size}`;
   if (Array.isArray(value)) return `a list of ${value.length}`;

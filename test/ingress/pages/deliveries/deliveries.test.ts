@@ -203,6 +203,7 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
       text,
       new RegExp(`Filter now<.*?<a href="${at}/filter\\?delivery=${delivery}"><code>webhook\\.payload\\.ref`),
     );
+    assert.match(text, /<dl class="read-values">.*?payload\.ref<.*?&quot;y&quot;</s);
     assert.match(text, />Build it</);
   });
 

@@ -1,0 +1,102 @@
+// Why an event of a source host made no build, beside its reason. The settings are those of now: they may have changed since.
+
+import { matchesBranch } from "../../conditions/branches.ts";
+import { namesInSteps, type Value } from "../../conditions/names.ts";
+import { parseCondition } from "../../conditions/parse.ts";
+import { listReads } from "../../conditions/reads.ts";
+import type { Pipeline, PipelineFacts } from "../../pipelines/store.ts";
+import type { Services } from "../../services/services.ts";
+import { decide, type Known } from "../../sources/decide.ts";
+import type { Happened } from "../../sources/happened.ts";
+import { usedText, withDefaults } from "../../sources/settings.ts";
+import type { Trigger } from "../store.ts";
+import { readCreators } from "./creators.ts";
+import { factsOfWanted } from "./known.ts";
+import { OpenRequests } from "./open-requests.ts";
+
+/** The branch or tag that an event is about. */
+export interface Subject {
+  type: "branch" | "tag" | "pull_request" | "merge_group";
+  name: string;
+}
+
+/** Of a push, its first change that deletes nothing. */
+export function subjectOf(happened: Happened): Subject | undefined {
+  switch (happened.type) {
+    case "push": {
+      const change = happened.changes.find(({ commit }) => commit !== null);
+      return change && { type: change.type, name: change.name };
+    }
+    case "pull_request":
+      return { type: happened.type, name: happened.request.branch };
+    case "merge_group":
+      return { type: happened.type, name: happened.group.branch };
+    case "other":
+      return undefined;
+  }
+}
+
+/** A branch that patterns leave out: those of the pipeline, or those of its pull requests. */
+export interface OtherBranch {
+  branch: string;
+  patterns: string;
+  isOfRequest: boolean;
+}
+
+/** Undefined if the present patterns leave none of its branches out. */
+export function findOtherBranch(
+  happened: Happened,
+  { branchConfiguration, providerSettings }: Pick<PipelineFacts, "branchConfiguration" | "providerSettings">,
+): OtherBranch | undefined {
+  const settings = withDefaults(providerSettings);
+  const isOfRequest = happened.type === "pull_request";
+  const ofRequests = usedText(settings, "pull_request_branch_filter_configuration");
+  const patterns = isOfRequest ? ofRequests : branchConfiguration;
+  if (!patterns) return undefined;
+  const branch = branchesOf(happened).find((name) => !matchesBranch(patterns, name));
+  return branch === undefined ? undefined : { branch, patterns, isOfRequest };
+}
+
+function branchesOf(happened: Happened): string[] {
+  if (happened.type === "pull_request") return [happened.request.branch];
+  if (happened.type !== "push") return [];
+  return happened.changes.flatMap(({ type, name, commit }) =>
+    type === "branch" && commit !== null ? name : [],
+  );
+}
+
+/** Lists what the filter condition reads of the first build that an event asks for. */
+export async function listFilterReads(
+  services: Services,
+  {
+    pipeline,
+    trigger,
+    deliveryId,
+    happened,
+  }: { pipeline: Pipeline; trigger: Trigger; deliveryId: string; happened: Happened },
+): Promise<[name: string, value: Value][]> {
+  const { db, clock } = services;
+  const settings = withDefaults(pipeline.providerSettings);
+  const parsed = parseCondition(settings.filter_condition ?? "", namesInSteps);
+  if ("problem" in parsed) return [];
+  const pushes = happened.type === "push" ? [{ pipelineId: pipeline.id, happened }] : [];
+  const open = await OpenRequests.read(db, pushes);
+  const findCreator = await readCreators(db, [{ organizationId: pipeline.organizationId, happened }]);
+  let reads: [string, Value][] | undefined;
+  const known: Known = {
+    settings: { ...settings, filter_enabled: true },
+    defaultBranch: pipeline.defaultBranch,
+    buildsBranch: () => true,
+    matchesRequestFilter: () => true,
+    hasBuild: () => false,
+    openRequestOf: (branch) => open.find(pipeline.id, branch),
+    async passesFilter(wanted) {
+      const event = { pipeline, report: { deliveryId, trigger } };
+      const options = { services, event, findCreator, now: clock.now() };
+      reads ??= listReads(parsed.condition.expression, await factsOfWanted(db, options, wanted));
+      return true;
+    },
+  };
+  await decide(happened, known);
+  return reads ?? [];
+}
