@@ -4,6 +4,7 @@ import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { providerIn } from "../../../shared/pipelines/provider/provider.ts";
+import { findWebhook } from "../../../shared/pipelines/provider/webhook-store.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { providers } from "../../../shared/sources/providers.ts";
@@ -17,6 +18,7 @@ import type { PageContent } from "../ui/page.ts";
 import { CodeList, Fact } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { LastBuilds } from "./last-builds.tsx";
+import { findLeftOut, LeftOutPush } from "./left-out.tsx";
 import { addBuild, NewBuild, type RefusedBuild } from "./new-build.tsx";
 import { settingsInWords } from "./settings-in-words.ts";
 import { Steps } from "./steps-in-words.tsx";
@@ -50,6 +52,11 @@ async function showPipeline(
   const cluster = await findClusterById(services.db, pipeline.clusterId);
   const variables = Object.keys(environmentOfPipeline(services.cipher, pipeline));
   const provider = await providerIn(services.db, pipeline);
+  const webhook = await findWebhook(services.db, { pipelineId: pipeline.id });
+  const leftOut =
+    webhook && !found.isSearching
+      ? await findLeftOut(services, organization.id, { webhook, builtAt: lastBuilds[0]?.createdAt })
+      : undefined;
   const topics = found.list.rows.map(({ id }) => `build:${id}` as const);
   const parameters = { org: organization.slug, slug: pipeline.slug };
   return {
@@ -57,7 +64,7 @@ async function showPipeline(
     status: refused ? 422 : 200,
     script: ["once.js", "copy.js"],
     section: "pipelines",
-    topics: [`pipeline:${pipeline.id}`, ...topics],
+    topics: [`pipeline:${pipeline.id}`, ...(webhook ? [`trigger:${webhook.id}` as const] : []), ...topics],
     content: (
       <>
         <div class="heading">
@@ -86,6 +93,7 @@ async function showPipeline(
         {pipeline.description !== null && <p class="note">{pipeline.description}</p>}
         <Facts pipeline={pipeline} variables={variables} cluster={cluster} org={organization.slug} />
         <h2>Builds</h2>
+        {leftOut && <LeftOutPush leftOut={leftOut} request={request} />}
         {(!pipeline.archivedAt || refused) && (
           <NewBuild pipeline={pipeline} request={request} refused={refused} />
         )}

@@ -275,14 +275,14 @@ function sizeOfText(job: Record<"ownLabel" | "ownCommand" | "ownOptions", SQLite
   );
 }
 
-export type BuildTimes = Awaited<ReturnType<typeof listBuildTimes>>[number];
+export type BuildTimes = Omit<Awaited<ReturnType<typeof listBuildTimes>>[number], "createdAt">;
 
 /** The last builds of a pipeline, newest first. */
 export async function listBuildTimes(db: Db, pipelineId: string, limit: number) {
   const { builds } = db.tables;
-  const { number, state, startedAt, finishedAt, workedMs, workingSince } = builds;
+  const { number, state, createdAt, startedAt, finishedAt, workedMs, workingSince } = builds;
   return db
-    .select({ number, state, startedAt, finishedAt, workedMs, workingSince })
+    .select({ number, state, createdAt, startedAt, finishedAt, workedMs, workingSince })
     .from(builds)
     .where(eq(builds.pipelineId, pipelineId))
     .orderBy(desc(number))

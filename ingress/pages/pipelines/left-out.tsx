@@ -1,0 +1,111 @@
+import { listLastBuildsOfDeliveries } from "../../../shared/builds/rows/build-store.ts";
+import { hourMs } from "../../../shared/durations.ts";
+import { patterns } from "../../../shared/paths.ts";
+import type { Webhook } from "../../../shared/pipelines/provider/webhook-store.ts";
+import { excerpt } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
+import { type Delivery, listDeliveriesPage } from "../../../shared/triggers/deliveries/store.ts";
+import { type Subject, subjectOf } from "../../../shared/triggers/events/left-out.ts";
+import type { DeliveryReason } from "../../../shared/vocabulary.ts";
+import { deliveryPath } from "../address/delivery.ts";
+import { conditionPath, providerPath } from "../address/provider.ts";
+import { settingPath } from "../deliveries/left-out.tsx";
+import { readIfFree } from "../deliveries/load.ts";
+import type { MemberRequest } from "../ui/member-page.ts";
+import { Time } from "../ui/times.tsx";
+
+/** Deliveries without a build that are looked at. Hosts report much that never builds. */
+const maxLooked = 20;
+/** A newer build hides a delivery that is older than this. */
+const shownMs = hourMs;
+const maxReadBytes = 128 * 1024;
+
+/** The reasons for which somebody may look for the build of a push. */
+const asked: ReadonlySet<DeliveryReason | null> = new Set([
+  "branch_mismatch",
+  "filter_mismatch",
+  "skip_ci",
+  "builds_of_branches_off",
+] as const);
+
+export interface LeftOut {
+  delivery: Delivery;
+  /** Undefined: the event is gone, or too long to be read here. */
+  subject: Subject | undefined;
+}
+
+/**
+ * The newest push that a webhook took and the settings left out, unless a build followed it long ago. Reads a bounded number
+ * of rows by indexes.
+ * @param builtAt when the newest build was made
+ */
+export async function findLeftOut(
+  services: Services,
+  organizationId: string,
+  { webhook, builtAt }: { webhook: Webhook; builtAt: Date | undefined },
+): Promise<LeftOut | undefined> {
+  const { db, clock } = services;
+  const unbuilt = await listDeliveriesPage(db, webhook.id, { limit: maxLooked }, { status: "not_run" });
+  const delivery = unbuilt.find(({ reason }) => asked.has(reason));
+  if (!delivery) return undefined;
+  const { receivedAt, size } = delivery;
+  const isNew = receivedAt.getTime() > clock.now().getTime() - shownMs;
+  if (!isNew && builtAt && builtAt > receivedAt) return undefined;
+  // A member may have built it since.
+  if ((await listLastBuildsOfDeliveries(db, [delivery.id], 1)).length > 0) return undefined;
+  const event = { organizationId, trigger: webhook, delivery };
+  const reading = size > maxReadBytes ? undefined : await readIfFree(services, event);
+  const subject = reading && "happened" in reading ? subjectOf(reading.happened) : undefined;
+  return { delivery, subject };
+}
+
+/** `Left out 3 minutes ago: push to docs, by Branches.` */
+export function LeftOutPush({
+  leftOut: { delivery, subject },
+  request,
+}: {
+  leftOut: LeftOut;
+  request: MemberRequest;
+}) {
+  return (
+    <p class="notice">
+      Left out{" "}
+      <a href={deliveryPath(request, { trigger: { id: delivery.triggerId }, delivery })}>
+        <Time at={delivery.receivedAt} />
+      </a>
+      : <SubjectInWords subject={subject} />, by <Setting leftOut={{ delivery, subject }} request={request} />
+      .
+    </p>
+  );
+}
+
+const words = {
+  branch: "push to",
+  tag: "push of the tag",
+  pull_request: "pull request of",
+  merge_group: "merge queue of",
+} as const;
+const maxName = 60;
+
+function SubjectInWords({ subject }: { subject: Subject | undefined }) {
+  if (!subject) return <>a push</>;
+  return (
+    <>
+      {words[subject.type]} <code>{excerpt(subject.name, maxName)}</code>
+    </>
+  );
+}
+
+/** The setting that left it out. */
+function Setting({ leftOut: { delivery, subject }, request }: { leftOut: LeftOut; request: MemberRequest }) {
+  switch (delivery.reason) {
+    case "branch_mismatch":
+      return <a href={settingPath({ isOfRequest: subject?.type === "pull_request" }, request)}>Branches</a>;
+    case "filter_mismatch":
+      return <a href={conditionPath(request)}>the filter</a>;
+    case "skip_ci":
+      return <>its message</>;
+    default:
+      return <a href={providerPath(request, patterns.providerSettingsPage)}>the settings</a>;
+  }
+}

@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { eq } from "drizzle-orm";
+import { hourMs, minuteMs } from "../../../../shared/durations.ts";
+import { requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
+import type { GivenSettings } from "../../../../shared/sources/settings.ts";
+import { decideDue } from "../../../helpers/builds.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { post } from "../../../helpers/http.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
+import { githubPush, githubRequest } from "../../../sources/github-payloads.ts";
+import { read } from "../triggers/trigger-pages.ts";
+
+const at = "/organizations/acme/pipelines";
+const words = (html: string) => html.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+
+describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages) => {
+  let made = 0;
+  /** A pipeline whose webhook takes events without a signature. */
+  const connect = async ({ branches = null, settings = {} }: Given = {}) => {
+    const slug = `app-${++made}`;
+    const { services, actor, acme } = pages;
+    const sent = { cluster: acme.cluster.id, rows: "0", slug, repository: "git@github.com:acme/app.git" };
+    const answer = await pages.asBob.post("/organizations/acme/new-pipeline", sent);
+    const url = /<textarea id="webhook-url"[^>]*>([^<]*)</.exec(answer.text)?.[1] ?? "";
+    const { triggers } = services.db.tables;
+    await services.db.transaction(async (tx) => {
+      await tx.update(triggers).set({ secretSealed: null }).where(eq(triggers.isProvider, true));
+    });
+    const pipeline = await requirePipeline(services.db, acme.id, slug);
+    const change = { branchConfiguration: branches, providerSettings: settings };
+    const limit = (given: typeof change) => updatePipeline(services, actor, pipeline, given);
+    await limit(change);
+    return {
+      path: `${at}/${slug}`,
+      limit,
+      /** Delivers an event. @returns the path of its delivery's page */
+      async deliver(body: object, event = "push") {
+        const path = pages.url + new URL(url).pathname;
+        const delivery = await post(path, JSON.stringify(body), { "X-GitHub-Event": event });
+        assert.equal(delivery.status, 201, delivery.text);
+        await decideDue(services);
+        const list = await show(`${at}/${slug}/provider`);
+        return new RegExp(`href="(${at}/[^"]*/deliveries/${delivery.body.id})"`).exec(list)?.[1] ?? "";
+      },
+    };
+  };
+  interface Given {
+    branches?: string | null;
+    settings?: GivenSettings;
+  }
+  const show = async (path: string) => read(await pages.asBob.get(path));
+  const docs = githubPush({ ref: "refs/heads/docs" });
+
+  it("names the branch and the patterns: in full on its page, cut in the list", async () => {
+    const patterns = Array.from({ length: 30 }, (_, at) => `release/${at}`).join(" ");
+    const { path, deliver, limit } = await connect({ branches: patterns });
+
+    const delivery = await deliver(docs);
+
+    const page = await show(delivery);
+    assert.ok(words(page).includes(`Why no build docs is not among ${patterns} `));
+    assert.ok(page.includes(`href="${path}/edit?unfold=others#field-branches"`));
+    const list = words(await show(`${path}/provider`));
+    assert.match(list, /not run docs is not among release\/0 release\/1 [^.]*…/);
+    assert.ok(!list.slice(list.indexOf("Last deliveries")).includes("release/29"));
+
+    await limit({ branchConfiguration: "docs", providerSettings: {} });
+    assert.match(words(await show(delivery)), /Why no build the pipeline does not build this branch/);
+  });
+
+  it("names the branches of pull requests", async () => {
+    const settings = {
+      pull_request_branch_filter_enabled: true,
+      pull_request_branch_filter_configuration: "release/*",
+    };
+    const { path, deliver } = await connect({ settings });
+
+    const page = await show(await deliver(githubRequest("opened"), "pull_request"));
+
+    assert.match(words(page), /faster is not among release\/\*/);
+    const field = `${path}/provider/settings?unfold=pull-requests#field-pull_request_branch_filter_configuration`;
+    assert.ok(page.includes(`href="${field}"`));
+    assert.match(await show(field), /<details id="pull-requests" class="fold" open/);
+    assert.match(words(await show(path)), /Left out just now : pull request of faster , by Branches/);
+  });
+
+  it("shows what its condition read", async () => {
+    const condition = '(build.branch == "main" || build.tag != null) && build.env("TOKEN") == null';
+    const settings = { filter_enabled: true, filter_condition: condition };
+    const { path, deliver } = await connect({ settings });
+
+    const page = await show(await deliver(docs));
+
+    assert.match(page, /<a href="[^"]*\/provider\/settings#field-filter_condition"><code>\(build\.branch/);
+    assert.match(words(page), /build\.branch "docs" build\.tag is missing build\.env\("TOKEN"\) is missing/);
+    assert.match(words(await show(path)), /Left out just now : push to docs , by the filter/);
+  });
+
+  it("leaves a trace on the pipeline's page, until a newer build has been there for an hour", async () => {
+    const { path, deliver } = await connect({ branches: "main" });
+    await deliver({}, "ping");
+    assert.doesNotMatch(await show(path), /Left out/);
+
+    const delivery = await deliver(docs);
+    await deliver({}, "ping");
+
+    const page = await show(path);
+    assert.match(words(page), /Left out just now : push to docs , by Branches/);
+    assert.ok(page.includes(`Left out <a href="${delivery}">`));
+    assert.match(page, /data-events="[^"]*trigger(:|%3A)/);
+    const edit = /by <a href="([^"]*)">Branches/.exec(page)?.[1] ?? "";
+    assert.match(await show(edit), /<details id="others" class="fold" open/);
+    assert.doesNotMatch(await show(`${path}?branch=main`), /Left out/);
+
+    pages.clock.advance(2 * hourMs);
+    assert.match(words(await show(path)), /Left out 2 hours ago/);
+    await deliver(githubPush());
+    assert.doesNotMatch(await show(path), /Left out/, "its build is newer");
+    await deliver(githubPush({ after: "3".repeat(40) }, { message: "[skip ci] Typo" }));
+    pages.clock.advance(minuteMs);
+    await deliver(githubPush({ after: "2".repeat(40) }));
+    assert.match(words(await show(path)), /Left out 1 minute ago : push to main , by its message/);
+
+    const [, skipped = ""] = /Left out <a href="([^"]*)"/.exec(await show(path)) ?? [];
+    assert.equal((await pages.asBob.post(`${skipped}/rebuild`, { rebuild: "1" })).status, 303);
+    assert.doesNotMatch(await show(path), /Left out/, "a member built it");
+  });
+
+  it("is told by what is built", async () => {
+    const condition = "!build.pull_request.draft";
+    const { path, limit } = await connect({
+      branches: "main release/*",
+      settings: {
+        filter_enabled: true,
+        filter_condition: condition,
+        pull_request_branch_filter_enabled: true,
+        pull_request_branch_filter_configuration: "fix/*",
+      },
+    });
+    const built = async () => {
+      const page = await show(`${path}/provider`);
+      return words(/<details id="built".*?<\/details>/s.exec(page)?.[0] ?? "");
+    };
+
+    assert.match(
+      await built(),
+      /only branches main release\/\* Of pull requests, only branches fix\/\* Only what this is true for: !build\.pull_request\.draft/,
+    );
+    await limit({ branchConfiguration: null, providerSettings: { filter_enabled: false } });
+    assert.doesNotMatch(await built(), /release|draft|condition/, "it is kept, and not used");
+  });
+});
