@@ -41,7 +41,7 @@ export function StepsFields({
           label="Steps as JSON"
           name="steps"
           value={draft.json}
-          rows={16}
+          rows={rowsFor(draft.json)}
           problems={problems}
           placeholder={'[{"label": "Tests", "command": "make test"}]'}
           hint={
@@ -49,7 +49,7 @@ export function StepsFields({
               A list, as the <a href={patterns.apiReference}>REST API</a> takes it.
             </>
           }
-          {...codeField}
+          {...documentField}
         />
       )}
       {draft.as === "yaml" && (
@@ -57,12 +57,12 @@ export function StepsFields({
           label="YAML"
           name="configuration"
           value={draft.yaml}
-          rows={24}
+          rows={rowsFor(draft.yaml)}
           maxLength={maxConfigurationBytes}
           problems={problems}
           placeholder={"steps:\n  - label: Tests\n    command: make test"}
           hint="The whole document, with steps. It is kept as you write it; a form and JSON have no comments."
-          {...codeField}
+          {...documentField}
         />
       )}
       {draft.as === "rows" && (
@@ -91,6 +91,16 @@ export function StepsFields({
       )}
     </section>
   );
+}
+
+const documentField = { ...codeField, class: "code document" } as const;
+const fewestRows = 6;
+/** The style sheet has the same bounds where the browser fits the field to its content. */
+const mostRows = 24;
+
+/** As many as there are lines. */
+function rowsFor(text: string): number {
+  return Math.min(mostRows, Math.max(fewestRows, text.split("\n").length));
 }
 
 const notations = { repository: "From the repository", rows: "Form", yaml: "YAML", json: "JSON" };
