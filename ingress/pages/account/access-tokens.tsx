@@ -3,16 +3,16 @@ import type { OwnAccessToken } from "../../../shared/accounts/access-token-store
 import { revokeAccessToken } from "../../../shared/accounts/access-tokens.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { LinkButton } from "../ui/form.tsx";
+import { accountAction, accountPage } from "../ui/member-page.ts";
 import { confirmation } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
-import { signedInAction, signedInPage } from "../ui/page.ts";
 import { CursorPager } from "../ui/pager.tsx";
 import { EntryList } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { loadAccessToken, loadAccessTokens, readId } from "./load.ts";
 
 /** GET /user/api-access-tokens */
-export const accessTokensPage = signedInPage(async (services, request) => {
+export const accessTokensPage = accountPage(async (services, request) => {
   const { rows, links } = await loadAccessTokens(services, request);
   return {
     title: "API access tokens",
@@ -26,7 +26,7 @@ export const accessTokensPage = signedInPage(async (services, request) => {
 });
 
 /** GET …/revoke */
-export const revokeAccessTokenPage = signedInPage(async (services, request) => {
+export const revokeAccessTokenPage = accountPage(async (services, request) => {
   const ownToken = await loadAccessToken(services, request);
   return confirmation({
     title: "Revoke this token?",
@@ -38,7 +38,7 @@ export const revokeAccessTokenPage = signedInPage(async (services, request) => {
 });
 
 /** POST …/revoke */
-export const revokeOwnAccessToken = signedInAction(async (services, request) => {
+export const revokeOwnAccessToken = accountAction(async (services, request) => {
   await revokeAccessToken(services, readId(request, "access token"), request.user.id);
   return withNotice(patterns.accessTokens, "token_revoked");
 });

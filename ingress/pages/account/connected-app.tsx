@@ -1,9 +1,9 @@
 import { type ConnectedApp, revokeGrants } from "../../../shared/oauth/grants.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { LinkButton } from "../ui/form.tsx";
+import { accountAction, accountPage } from "../ui/member-page.ts";
 import { confirmation } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
-import { signedInAction, signedInPage } from "../ui/page.ts";
 import { Fact } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { Expiry } from "./connected-apps.tsx";
@@ -11,13 +11,13 @@ import { loadApplication, loadConnectedApp, readId } from "./load.ts";
 import { ScopeList } from "./scope-list.tsx";
 
 /** GET …/connected-apps/:id: one grant. */
-export const connectedAppPage = signedInPage(async (services, request) => {
+export const connectedAppPage = accountPage(async (services, request) => {
   const app = await loadConnectedApp(services, request);
   return { title: app.application.name, content: <Details app={app} /> };
 });
 
 /** GET …/revoke */
-export const revokeConnectedAppPage = signedInPage(async (services, request) => {
+export const revokeConnectedAppPage = accountPage(async (services, request) => {
   const { application, organization, grant } = await loadConnectedApp(services, request);
   return confirmation({
     title: `Revoke ${application.name}?`,
@@ -29,13 +29,13 @@ export const revokeConnectedAppPage = signedInPage(async (services, request) => 
 });
 
 /** POST …/revoke */
-export const revokeConnectedApp = signedInAction(async (services, request) => {
+export const revokeConnectedApp = accountAction(async (services, request) => {
   await revokeGrants(services, request.user.id, { id: readId(request, "authorized application") });
   return withNotice(patterns.connectedApps, "access_revoked");
 });
 
 /** GET …/connected-apps/applications/:id/revoke */
-export const revokeApplicationPage = signedInPage(async (services, request) => {
+export const revokeApplicationPage = accountPage(async (services, request) => {
   const { application, count } = await loadApplication(services, request);
   return confirmation({
     title: `Revoke all access of ${application.name}?`,
@@ -47,7 +47,7 @@ export const revokeApplicationPage = signedInPage(async (services, request) => {
 });
 
 /** POST …/connected-apps/applications/:id/revoke */
-export const revokeApplication = signedInAction(async (services, request) => {
+export const revokeApplication = accountAction(async (services, request) => {
   const applicationId = readId(request, "authorized application");
   await revokeGrants(services, request.user.id, { applicationId });
   return withNotice(patterns.connectedApps, "access_revoked");

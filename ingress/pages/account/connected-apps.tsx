@@ -2,7 +2,7 @@ import { isScope, scopeWords } from "../../../shared/accounts/scopes.ts";
 import type { ConnectedApp } from "../../../shared/oauth/grants.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { LinkButton } from "../ui/form.tsx";
-import { signedInPage } from "../ui/page.ts";
+import { accountPage } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
 import { useNow } from "../ui/rendering.ts";
 import { EntryList } from "../ui/tables.tsx";
@@ -12,7 +12,7 @@ import { loadConnectedApps } from "./load.ts";
 const maxNamedScopes = 3;
 
 /** GET /user/connected-apps */
-export const connectedAppsPage = signedInPage(async (services, request) => {
+export const connectedAppsPage = accountPage(async (services, request) => {
   const apps = await loadConnectedApps(services, request);
   return { title: "Connected apps", content: <ConnectedApps {...apps} /> };
 });

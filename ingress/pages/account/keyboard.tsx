@@ -1,9 +1,9 @@
 import { chooseShortcuts } from "../../../shared/accounts/users.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { Check, PostForm } from "../ui/form.tsx";
+import { accountAction, accountPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
-import { signedInAction, signedInPage } from "../ui/page.ts";
 
 const everywhere: [keys: string[], effect: string][] = [
   [["/"], "Search; in a log, search the log"],
@@ -19,7 +19,7 @@ const everywhere: [keys: string[], effect: string][] = [
 ];
 
 /** GET /user/keyboard */
-export const keyboardPage = signedInPage((_, { user }) =>
+export const keyboardPage = accountPage((_, { user }) =>
   narrowPage({
     title: "Keyboard shortcuts",
     content: (
@@ -59,7 +59,7 @@ export const keyboardPage = signedInPage((_, { user }) =>
 );
 
 /** POST … {shortcuts} */
-export const saveKeyboard = signedInAction(async (services, { user }, form) => {
+export const saveKeyboard = accountAction(async (services, { user }, form) => {
   await chooseShortcuts(services, user.id, form.has("shortcuts"));
   return withNotice(patterns.keyboard, "shortcuts_saved");
 });

@@ -10,8 +10,9 @@ import type { Visitor } from "../../auth/session.ts";
 import { CopyField } from "../ui/copy-field.tsx";
 import { DefaultButton, Field, LinkButton, PostForm, Select } from "../ui/form.tsx";
 import { readFormId } from "../ui/form-id.ts";
+import { accountAction, accountPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
-import { type PageContent, signedInAction, signedInPage } from "../ui/page.ts";
+import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { loadOrganizations } from "./load.ts";
 
@@ -48,7 +49,7 @@ interface Draft {
 }
 
 /** GET …/api-access-tokens/new */
-export const newAccessTokenPage = signedInPage(async (services, request) => {
+export const newAccessTokenPage = accountPage(async (services, request) => {
   const organizations = await loadOrganizations(services, request);
   const draft = {
     id: newId(services.clock.now()),
@@ -61,7 +62,7 @@ export const newAccessTokenPage = signedInPage(async (services, request) => {
 });
 
 /** POST …/api-access-tokens/new {id, description, organization, days, scopes, preset}. Only this answer shows the token. */
-export const createToken = signedInAction(async (services, request, form) => {
+export const createToken = accountAction(async (services, request, form) => {
   const draft = readDraft(form, services);
   const preset = form.get("preset") ?? "";
   if (Object.hasOwn(presets, preset)) {

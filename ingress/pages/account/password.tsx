@@ -5,16 +5,17 @@ import { setSignInCookies, type Visitor } from "../../auth/session.ts";
 import { clientIp } from "../../http/client-address.ts";
 import { limitSignInFailures } from "../../http/limits/limits.ts";
 import { Field, PostForm } from "../ui/form.tsx";
+import { accountAction, accountPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
-import { type PageContent, signedInAction, signedInPage } from "../ui/page.ts";
+import type { PageContent } from "../ui/page.ts";
 import type { FormProblems } from "../ui/problems.ts";
 
 /** GET /user/password */
-export const passwordPage = signedInPage((_, { visitor }) => passwordForm(visitor));
+export const passwordPage = accountPage((_, { visitor }) => passwordForm(visitor));
 
 /** POST /user/password {present, wanted, again}. Guesses of the present password count as failed sign-ins. */
-export const savePassword = signedInAction(async (services, { event, visitor, user }, form) => {
+export const savePassword = accountAction(async (services, { event, visitor, user }, form) => {
   const field = (name: string) => form.get(name) ?? "";
   if (field("wanted") !== field("again")) return passwordForm(visitor, [notRepeated]);
 

@@ -6,21 +6,22 @@ import type { Visitor } from "../../auth/session.ts";
 import { clientIp } from "../../http/client-address.ts";
 import { limitUserCodeFailures } from "../../http/limits/limits.ts";
 import { Field, FormError, PostForm } from "../ui/form.tsx";
+import { accountAction, accountPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
-import { type PageContent, signedInAction, signedInPage } from "../ui/page.ts";
+import type { PageContent } from "../ui/page.ts";
 
 /** One message for all bad codes, so that a guess learns nothing. */
 export const notValid =
   "This code is not valid. Check it on your device, or start there again for a new one.";
 
 /** GET /oauth/device, or /oauth/device/:code, filled in. Reads and changes no request. */
-export const enterCodePage = signedInPage((_, { event, visitor }) => {
+export const enterCodePage = accountPage((_, { event, visitor }) => {
   const code = readUserCode(getRouterParam(event, "code", { decode: true }) ?? "");
   return codePage(visitor, { code: code && showUserCode(code), cameByLink: code !== undefined });
 });
 
 /** POST /oauth/device {user_code, came_by_link?}. Shows it to this user alone. */
-export const enterCode = signedInAction(async (services, { event, visitor, user }, form) => {
+export const enterCode = accountAction(async (services, { event, visitor, user }, form) => {
   const typed = form.get("user_code") ?? "";
   const cameByLink = form.has("came_by_link");
   const path = await limitUserCodeFailures(services, user.id, clientIp(event), async () => {

@@ -5,6 +5,7 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { clientIp, userAgent } from "../../http/client-address.ts";
+import { loadLastOrganization } from "../ui/member-page.ts";
 import {
   type PageResult,
   type SignedInRequest,
@@ -48,7 +49,9 @@ export const reviewDevice = signedInAction(async (services, request, form) => {
 /** GET …/:code/result */
 export const deviceResultPage = signedInPage(async (services, request) => {
   const entered = await loadEnteredRequest(services, request);
-  return entered ? deviceOutcome(entered.device) : notValidPage();
+  if (!entered) return notValidPage();
+  await loadLastOrganization(services, request);
+  return deviceOutcome(entered.device);
 });
 
 async function authorize(

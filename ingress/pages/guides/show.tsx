@@ -1,31 +1,34 @@
 import { getRouterParam } from "h3";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { Refusal } from "../../../shared/refusal.ts";
-import { findLastOrganization } from "../ui/member-page.ts";
+import { loadLastOrganization } from "../ui/member-page.ts";
 import { page, signInAndReturnTo } from "../ui/page.ts";
 import { type GuideName, guides, isGuide } from "./list.ts";
 import type { Guide } from "./render.ts";
 
 /** GET /docs */
-export const guidesPage = page(() => ({
-  title: "Docs",
-  content: (
-    <div class="guide">
-      <Contents />
-      <article>
-        <h1>Docs</h1>
-        <p>
-          New here? First read how to <a href={guidePath("steps")}>write steps</a>. Then connect your source
-          host: the button with its name on the pipeline’s page shows what to do there. Any other program
-          posts its <a href={guidePath("webhooks")}>webhooks</a> to a trigger of the pipeline.
-        </p>
-        <p>
-          Programs use the <a href={patterns.apiReference}>REST API</a>.
-        </p>
-      </article>
-    </div>
-  ),
-}));
+export const guidesPage = page(async (services, request) => {
+  await loadLastOrganization(services, request);
+  return {
+    title: "Docs",
+    content: (
+      <div class="guide">
+        <Contents />
+        <article>
+          <h1>Docs</h1>
+          <p>
+            New here? First read how to <a href={guidePath("steps")}>write steps</a>. Then connect your source
+            host: the button with its name on the pipeline’s page shows what to do there. Any other program
+            posts its <a href={guidePath("webhooks")}>webhooks</a> to a trigger of the pipeline.
+          </p>
+          <p>
+            Programs use the <a href={patterns.apiReference}>REST API</a>.
+          </p>
+        </article>
+      </div>
+    ),
+  };
+});
 
 /** GET /docs/:page */
 export const guidePage = page(async (services, { event, visitor }) => {
@@ -34,7 +37,7 @@ export const guidePage = page(async (services, { event, visitor }) => {
   // Few ask for guides, and the reader of Markdown takes memory.
   const { findGuide, forReader } = await import("./render.ts");
   const guide = findGuide(name);
-  const organization = await findLastOrganization(services, { event, visitor });
+  const organization = await loadLastOrganization(services, { event, visitor });
   const leadElsewhere = (example: string) =>
     visitor.user ? patterns.home : signInAndReturnTo(`${guidePath(name)}#${example}`);
   const html = forReader(guide, organization?.slug, leadElsewhere);

@@ -2,14 +2,14 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Config } from "../../../shared/settings/config.ts";
 import { endpointUrl } from "../../../shared/settings/urls.ts";
 import { LinkButton } from "../ui/form.tsx";
-import { findLastOrganization } from "../ui/member-page.ts";
+import { loadLastOrganization } from "../ui/member-page.ts";
 import { page } from "../ui/page.ts";
 import { Fact } from "../ui/tables.tsx";
 
 /** GET /: leads members to the home of the organization that they saw last. */
 export const welcome = page(async (services, { event, visitor }) => {
   if (!visitor.user) return { title: "Welcome", content: <Welcome config={services.config} /> };
-  const organization = await findLastOrganization(services, { event, visitor });
+  const organization = await loadLastOrganization(services, { event, visitor });
   if (organization) return pathTo(patterns.organizationPage, { org: organization.slug }) + event.url.search;
   return {
     title: "Home",

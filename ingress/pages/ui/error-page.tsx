@@ -37,11 +37,13 @@ export async function errorPage(
   const title = isForbiddenPage ? "No access" : (titles[status] ?? "This did not work");
   // With the database away, the lookup could wait for a time-out.
   const context: PageContext = status < 500 ? await loadErrorPageContext(services, event) : {};
-  const { visitor, membership, memberships = [], trail = [] } = context;
+  const { visitor, lastMembership, memberships = [], trail = [] } = context;
+  const membership = context.membership ?? lastMembership;
   const page = renderPage({
     title,
     visitor,
     ...(membership && { within: membership, role: membership.role, memberships, trail }),
+    ...(!context.membership && { owner: "Signalbox" }),
     content: (
       <div class="narrow">
         <h1>{title}</h1>

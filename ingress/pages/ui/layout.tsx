@@ -17,6 +17,8 @@ interface PageProps extends HeadProps {
   state?: string | undefined;
   content: ComponentChildren;
   trail?: Crumb[];
+  /** The last name of the title. Default: the organization, else the program. */
+  owner?: string;
   /** Address of its events. */
   events?: string;
   /** For `live.js`, which takes the title, its icon and the content only. */
@@ -44,9 +46,20 @@ export function renderPage(props: PageProps): string {
 }
 
 function Layout(props: PageProps) {
-  const { title, state, within, trail = [], events, script, hasSearch, isRefresh, visitor } = props;
+  const {
+    title,
+    state,
+    within,
+    owner = within?.organization.name ?? "Signalbox",
+    trail = [],
+    events,
+    script,
+    hasSearch,
+    isRefresh,
+    visitor,
+  } = props;
   const sign = state ? `${signOf(state)} ` : "";
-  const name = sign + titleInFull(title, trail, within?.organization.name ?? "Signalbox");
+  const name = sign + titleInFull(title, trail, owner);
   const icon = <link rel="icon" type="image/svg+xml" href={assetPath(state ? iconOf(state) : "icon.svg")} />;
   if (isRefresh)
     return (

@@ -75,16 +75,44 @@ export function findMemberships({ db }: Services, { id }: User) {
   return listMemberships(db, id, maxSwitched);
 }
 
-/** The organization whose page the visitor saw last, else the first. Undefined for a user of none, and for a guest. */
-export async function findLastOrganization(
+/**
+ * The organization whose page the visitor saw last, else the first. The page has its head. Undefined for a user of none,
+ * and for a guest.
+ */
+export async function loadLastOrganization(
   services: Services,
   { event, visitor }: PageRequest,
 ): Promise<Organization | undefined> {
   if (!visitor.user) return undefined;
   const memberships = await findMemberships(services, visitor.user);
   const last = lastOrganizationOf(services, event);
-  const found = memberships.find(({ organization }) => organization.id === last) ?? memberships[0];
-  return found?.organization;
+  const lastMembership = memberships.find(({ organization }) => organization.id === last) ?? memberships[0];
+  Object.assign(pageContextOf(event), { lastMembership, memberships });
+  return lastMembership?.organization;
+}
+
+/** A page of the visitor's account. */
+export function accountPage(
+  show: (services: Services, request: SignedInRequest) => PageResult | Promise<PageResult>,
+): PageMaker {
+  return signedInPage(async (services, request) => {
+    await loadLastOrganization(services, request);
+    return show(services, request);
+  });
+}
+
+/** A form of the visitor's account, which may answer with its page. */
+export function accountAction(
+  run: (
+    services: Services,
+    request: SignedInRequest,
+    form: URLSearchParams,
+  ) => PageResult | Promise<PageResult>,
+): ActionMaker {
+  return signedInAction(async (services, request, form) => {
+    await loadLastOrganization(services, request);
+    return run(services, request, form);
+  });
 }
 
 async function requireMember(services: Services, request: SignedInRequest): Promise<MemberRequest> {

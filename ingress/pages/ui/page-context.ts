@@ -10,7 +10,9 @@ export interface PageContext {
   visitor?: Visitor;
   /** Set after the check of membership. */
   membership?: { organization: Organization; role: Role };
-  /** The visitor's memberships, for the switch of organizations. Set with `membership`. */
+  /** Of the organization whose page the visitor saw last: pages of no organization have its head. */
+  lastMembership?: { organization: Organization; role: Role };
+  /** The visitor's memberships, for the switch of organizations. Set with either. */
   memberships?: Awaited<ReturnType<typeof listMemberships>>;
   /** A sentence for people who are signed in, while a part is away. */
   outage?: string | undefined;

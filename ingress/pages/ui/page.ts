@@ -177,7 +177,7 @@ async function respond(
   if (result instanceof HTTPResponse) return result;
   if (typeof result === "string") return seeOther(result);
   const { status = 200, topics, organizations, section, hasPictures, ...content } = result;
-  const { membership, memberships = [], outage } = pageContextOf(event);
+  const { membership, lastMembership, memberships = [], outage } = pageContextOf(event);
   // An answer to a form may show a secret, and its address may have no page.
   const isAnswer = event.req.method === "POST";
   const reloads = topics && !isAnswer;
@@ -199,9 +199,11 @@ async function respond(
   const page = renderPage({
     ...shown,
     isRefresh: known !== null,
-    ...(membership && section && { within: { organization: membership.organization, section } }),
+    ...(membership
+      ? { within: { organization: membership.organization, ...(section && { section }) } }
+      : lastMembership && { within: lastMembership, owner: "Signalbox" }),
     storage: membership && storageNotice(services.config, membership.organization),
-    role: membership?.role,
+    role: (membership ?? lastMembership)?.role,
     memberships,
     outage,
     trail: trailAbove(event, content.title),

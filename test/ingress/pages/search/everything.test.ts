@@ -154,7 +154,8 @@ describeWorld("the search of an organization", startQueuePages, (pages) => {
     const [, action, field] =
       /<header.*?<form action="([^"]*)"><input type="search" name="([^"]*)"/s.exec(text) ?? [];
     assert.deepEqual([action, field], [at, "q"]);
-    assert.doesNotMatch((await pages.asBob.get("/user/connected-apps")).text, /type="search"/);
+    const guest = await pages.visitor();
+    assert.doesNotMatch((await guest.get("/docs/steps")).text, /type="search"/);
   });
 
   it("finds nothing of other organizations, and answers 404 to those who are no member", async () => {

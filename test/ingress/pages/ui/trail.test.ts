@@ -71,6 +71,40 @@ describeWorldOn(sqlite, "breadcrumbs and titles", startQueuePages, (pages) => {
     assert.deepEqual(await read(trigger, stranger), { title: "Page not found · Signalbox", crumbs: [] });
   });
 
+  it("leave the organization out of the title of an account's page, whose head leads back to it", async () => {
+    await pages.asAda.get(pages.paths.pipelines);
+    for (const path of [
+      "/user/connected-apps",
+      "/user/api-access-tokens",
+      "/user/api-access-tokens/new",
+      "/user/password",
+      "/user/keyboard",
+      "/oauth/device",
+      "/docs",
+      "/docs/steps",
+    ]) {
+      const { text } = await pages.asAda.get(path);
+      assert.match(text, /<title>[^<]* · Signalbox</, path);
+      assert.match(text, /<summary><span class="name">acme</, path);
+      assert.ok(text.includes(`href="${pages.paths.pipelines}"`), path);
+    }
+  });
+
+  it("name on an account's page the organization that its browser saw last", async () => {
+    const [one, other] = [await pages.visitor(pages.ada), await pages.visitor(pages.ada)];
+    await one.get("/organizations/globex");
+    await other.get(pages.paths.pipelines);
+    const ownerOn = async (visitor: Visitor, path: string) =>
+      /<summary><span class="name">([^<]*)</.exec((await visitor.get(path)).text)?.[1];
+
+    for (const path of ["/user/password", "/docs/steps", "/user/api-access-tokens/nothing/revoke"]) {
+      assert.equal(await ownerOn(one, path), "Globex Corporation", path);
+      assert.equal(await ownerOn(other, path), "acme", path);
+    }
+    const { title } = await read("/user/api-access-tokens/nothing/revoke", one);
+    assert.equal(title, "Page not found · Signalbox");
+  });
+
   it("have the other organizations of people in several in the organization's menu", async () => {
     const bob = await pages.visitor(pages.bob);
     const menuOf = async (visitor: Visitor) =>
