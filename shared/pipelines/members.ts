@@ -146,7 +146,7 @@ export const pipelineMembers = {
     audited: "name", // it may have a password
     field: {
       label: "Repository",
-      hint: "An address that agents clone, by https or ssh. Empty: they check nothing out.",
+      hint: "Agents clone it by https or ssh, unless a step has checkout: {skip: true}. Empty: they clone none.",
     },
   },
   ...settingsMembers,

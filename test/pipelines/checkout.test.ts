@@ -167,7 +167,7 @@ describe("the checkout of a step", () => {
   });
 
   it("is said in words", () => {
-    assert.deepEqual(wordsOfStep({ command, checkout: { skip: true, depth: 1 } }), ["not checked out"]);
+    assert.deepEqual(wordsOfStep({ command, checkout: { skip: true, depth: 1 } }), ["without checkout"]);
     const checkout = { depth: 1, flags: { clone: "-v" }, sparse: { paths: ["a", "b"] } };
     assert.deepEqual(wordsOfStep({ command, checkout }), [
       "checked out with depth 1, flags.clone -v, sparse.paths a,b",

@@ -25,14 +25,20 @@ export function StepsFields({
           <a href={patterns.apiReference}>REST API</a>.
         </p>
       )}
-      {draft.as !== "kept" && <Notations present={draft.as} />}
+      {draft.as !== "kept" && (
+        <>
+          <Notations present={draft.as} />
+          <p>
+            <a href={guide}>How to write steps</a>, <a href={`${guide}#checkout`}>skip the checkout</a>
+          </p>
+        </>
+      )}
       {draft.as === "repository" && (
         <>
           <input type="hidden" name="repository_steps" value="1" />
           <p>
             The first step of a build uploads the others: an agent checks out the commit, and takes{" "}
-            <code>.buildkite/pipeline.yml</code> from it, or <code>buildkite.yml</code>.{" "}
-            <a href={pathTo(patterns.guide, { page: "steps" })}>How to write steps</a>
+            <code>.buildkite/pipeline.yml</code> from it, or <code>buildkite.yml</code>.
           </p>
         </>
       )}
@@ -93,6 +99,8 @@ export function StepsFields({
   );
 }
 
+const guide = pathTo(patterns.guide, { page: "steps" });
+
 const documentField = { ...codeField, class: "code document" } as const;
 const fewestRows = 6;
 /** The style sheet has the same bounds where the browser fits the field to its content. */
@@ -103,7 +111,7 @@ function rowsFor(text: string): number {
   return Math.min(mostRows, Math.max(fewestRows, text.split("\n").length));
 }
 
-const notations = { repository: "From the repository", rows: "Form", yaml: "YAML", json: "JSON" };
+const notations = { repository: "Repository", rows: "Form", yaml: "YAML", json: "JSON" };
 
 /** Buttons that show the steps in another notation, side by side. */
 function Notations({ present }: { present: keyof typeof notations }) {
@@ -188,7 +196,7 @@ function Row({
         <summary>Other members</summary>
         <TextArea
           label="A JSON object"
-          placeholder={row.kind === "wait" ? '{"continue_on_failure": true}' : '{"timeout_in_minutes": 30}'}
+          placeholder={row.kind === "wait" ? '{"continue_on_failure": true}' : '{"checkout": {"skip": true}}'}
           {...more}
           {...codeField}
         />

@@ -139,7 +139,7 @@ export const checkout: Member<StepCheckout> = member({
   }) as z.ZodType<StepCheckout>,
   variables: (checkout) => winningVariables(checkout ?? {}),
   words: (checkout) =>
-    checkout.skip === true ? "not checked out" : `checked out with ${leavesOf(checkout).join(", ")}`,
+    checkout.skip === true ? "without checkout" : `checked out with ${leavesOf(checkout).join(", ")}`,
 });
 
 /** Variables that win over others of the same name. An absent member leaves those as they are. */

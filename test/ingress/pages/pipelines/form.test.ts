@@ -132,6 +132,17 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       assert.equal((await press("repository", yaml)).repository_steps, "1");
     });
 
+    it("leads from each notation to how steps are written, and says how to go without checkout", async () => {
+      const first = await pages.asBob.get(newPath);
+      for (const act of ["repository", "rows", "yaml", "json"]) {
+        const page = read(await pages.asBob.post(newPath, { ...valuesOf(first), do: act }));
+        assert.ok(page.includes('<a href="/docs/steps">How to write steps</a>'), act);
+        assert.ok(page.includes('<a href="/docs/steps#checkout">skip the checkout</a>'), act);
+        assert.ok(page.includes("unless a step has checkout: {skip: true}"), act);
+      }
+      assert.match((await pages.asBob.get("/docs/steps")).text, /<h2 id="checkout">/);
+    });
+
     it("folds the settings that few need, unless one was filled in or is wrong", async () => {
       const isOpen = (answer: Answer) => /<details id="others"[^>]* open/.test(read(answer));
       const first = await pages.asBob.get(newPath);

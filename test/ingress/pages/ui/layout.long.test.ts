@@ -115,6 +115,17 @@ describeInBrowser("the layout", startQueuePages, (pages) => {
     }
   });
 
+  it("has the notations of steps side by side on a phone, in one row", async () => {
+    await visit("/organizations/acme/new-pipeline", 390);
+    const heights = await page
+      .locator(".notations > button")
+      .evaluateAll((all) =>
+        all.map((each) => each.getBoundingClientRect()).map(({ y, height }) => [y, height]),
+      );
+    assert.equal(heights.length, 4);
+    assert.equal(new Set(heights.map(String)).size, 1, `${heights}`);
+  });
+
   it("shows a queue's pause before its description", async () => {
     await visit(queuePath, 1200);
     const [warning, description] = [
