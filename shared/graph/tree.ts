@@ -63,6 +63,16 @@ export function withoutSteps(nodes: Node[], ids: ReadonlySet<string>): Node[] {
   });
 }
 
+/** By the step that a job uploaded: that job. The others are steps of the pipeline. */
+export function uploadersOf(nodes: Node[], uploader?: string): Map<string, string> {
+  return new Map(
+    nodes.flatMap((node): [string, string][] => {
+      if (isStep(node)) return uploader === undefined ? [] : [[node.id, uploader]];
+      return [...uploadersOf(node.steps, isUpload(node) ? node.uploadedBy.job : uploader)];
+    }),
+  );
+}
+
 /** Counts the keys that steps and groups depend on. */
 export function countDependencies(nodes: Node[]): number {
   return nodes.reduce((total, node) => {

@@ -30,6 +30,8 @@ interface Provider {
   readRepository: ReadRepository;
   /** A host's own word for a pull request. */
   request: string;
+  /** Web pages of files at a commit are below it. Absent: their address is made in another way. */
+  files?: string;
 }
 
 export const providers: Record<ProviderId, Provider> = {
@@ -40,6 +42,7 @@ export const providers: Record<ProviderId, Provider> = {
     read: readGithubEvent,
     readRepository: readGithubRepository,
     request: "pull request",
+    files: "blob",
   },
   github_enterprise: {
     title: "GitHub Enterprise",
@@ -47,6 +50,7 @@ export const providers: Record<ProviderId, Provider> = {
     read: readGithubEvent,
     readRepository: readGithubRepository,
     request: "pull request",
+    files: "blob",
   },
   gitlab: {
     title: "GitLab",
@@ -55,6 +59,7 @@ export const providers: Record<ProviderId, Provider> = {
     read: readGitlabEvent,
     readRepository: readGitlabRepository,
     request: "merge request",
+    files: "-/blob",
   },
   gitlab_ee: {
     title: "GitLab, self-managed",
@@ -62,6 +67,7 @@ export const providers: Record<ProviderId, Provider> = {
     read: readGitlabEvent,
     readRepository: readGitlabRepository,
     request: "merge request",
+    files: "-/blob",
   },
   gitea: {
     title: "Gitea or Forgejo",
@@ -71,6 +77,7 @@ export const providers: Record<ProviderId, Provider> = {
     read: readGiteaEvent,
     readRepository: readGithubRepository,
     request: "pull request",
+    files: "src/commit",
   },
   bitbucket: {
     title: "Bitbucket",
@@ -79,6 +86,7 @@ export const providers: Record<ProviderId, Provider> = {
     read: readBitbucketEvent,
     readRepository: readBitbucketRepository,
     request: "pull request",
+    files: "src",
   },
   bitbucket_server: {
     title: "Bitbucket Data Center",

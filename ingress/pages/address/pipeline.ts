@@ -36,6 +36,20 @@ export function branchesPath(request: Pick<MemberRequest, "organization" | "para
   return `${pipelinePath(request, patterns.editPipelinePage)}?unfold=others#field-branches`;
 }
 
+/** The number of the build for whose sake the steps are edited. Undefined: the address names none. */
+export function readCause({ event }: Pick<MemberRequest, "event">): number | undefined {
+  const given = event.url.searchParams.get("build") ?? "";
+  return /^[1-9]\d{0,8}$/.test(given) ? Number(given) : undefined;
+}
+
+/** The steps in the pipeline's form. @param cause the build for whose sake they are edited */
+export function editStepsPath(
+  request: Pick<MemberRequest, "organization" | "parameter">,
+  cause: { number: number },
+): string {
+  return `${pipelinePath(request, patterns.editPipelinePage)}?build=${cause.number}#steps`;
+}
+
 /** The pipeline's page, or one below it. */
 export function pipelinePath(
   { organization, parameter }: Pick<MemberRequest, "organization" | "parameter">,

@@ -6,10 +6,10 @@ import { msInWords, secondMs } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import { buildPath, jobPath, loadBuild } from "../address/build.ts";
+import { Commit, commitUrl } from "../commits/commit.tsx";
 import { State } from "../states/state.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { Table } from "../ui/tables.tsx";
-import { Commit, commitUrl } from "./commit.tsx";
 
 /** Of each build. */
 const maxJobs = 500;

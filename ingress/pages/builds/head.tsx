@@ -4,13 +4,15 @@ import { msInWords, secondMs } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { excerpt } from "../../../shared/refusal.ts";
 import { buildPath } from "../address/build.ts";
+import { editStepsPath } from "../address/pipeline.ts";
+import { Commit } from "../commits/commit.tsx";
 import { TriggeredBy } from "../job-facts/triggered.tsx";
 import { StateIcon, stateInWords } from "../states/state.tsx";
 import { PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
-import { Commit } from "./commit.tsx";
 import { RequestName } from "./facts.tsx";
 import { Headline } from "./headline.tsx";
+import { retryHint } from "./jobs.tsx";
 import type { LoadedBuild } from "./load.ts";
 import { halfTimeOf } from "./usual.ts";
 
@@ -149,7 +151,6 @@ function Neighbors({ data: { neighbors, lastPassed }, request }: HeadProps) {
 /** One main button, then the others. */
 function Actions({ data, request }: HeadProps) {
   const { build, pipeline, failedJobs, unblockable } = data;
-  const at = { org: request.organization.slug, slug: request.parameter("slug") };
   const isCancelable = !build.finishedAt && build.state !== "canceling";
   const hasRetry = failedJobs > 0 && ["failed", "failing", "blocked_failed"].includes(build.state);
   const isBlocked = !hasRetry && unblockable.length > 0;
@@ -161,10 +162,7 @@ function Actions({ data, request }: HeadProps) {
   return (
     <div class="actions">
       {hasRetry && (
-        <PostButton
-          path={buildPath(request, patterns.retryFailedJobsPage)}
-          title="Runs what failed again, by the steps that this build has"
-        >
+        <PostButton path={buildPath(request, patterns.retryFailedJobsPage)} title={retryHint}>
           {failedJobs === 1 ? "Retry failed job" : `Retry ${failedJobs} failed jobs`}
         </PostButton>
       )}
@@ -191,7 +189,7 @@ function Actions({ data, request }: HeadProps) {
         <nav aria-label="More">
           <a href={buildPath(request, patterns.artifactsPage)}>Artifacts</a>
           <a href="#environment">Environment</a>
-          <a href={`${pathTo(patterns.editPipelinePage, at)}#steps`}>Edit the steps of new builds</a>
+          <a href={editStepsPath(request, build)}>Edit steps</a>
           {data.payloadBytes !== undefined && (
             <a href={buildPath(request, patterns.payloadPage)} download>
               Payload of the webhook

@@ -280,6 +280,9 @@ function Earlier({ jobs, job, request }: { jobs: RetriedJob[]; job: Job; request
   );
 }
 
+/** Of buttons that retry. */
+export const retryHint = "By the steps that this build has. Edited steps need a new build";
+
 /** Cancel and retry, as far as the job's state allows. */
 export function Buttons({ job, request }: { job: Job; request: MemberRequest }) {
   const name = <span class="hidden"> {titleOf(job)}</span>;
@@ -291,7 +294,11 @@ export function Buttons({ job, request }: { job: Job; request: MemberRequest }) 
         </PostButton>
       )}
       {mayBeRetried(job) && (
-        <PostButton path={jobPath(request, job.id, patterns.retryJobPage)} class="secondary">
+        <PostButton
+          path={jobPath(request, job.id, patterns.retryJobPage)}
+          class="secondary"
+          title={retryHint}
+        >
           Retry{name}
         </PostButton>
       )}

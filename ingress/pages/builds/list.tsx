@@ -1,10 +1,10 @@
 import type { ListedBuild } from "../../../shared/builds/rows/build-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import { Commit } from "../commits/commit.tsx";
 import { State } from "../states/state.tsx";
 import { BuildName } from "../ui/tables.tsx";
 import { Time, Work } from "../ui/times.tsx";
-import { Commit } from "./commit.tsx";
 import { RequestName } from "./facts.tsx";
 
 export interface PlacedBuild {

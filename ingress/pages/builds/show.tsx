@@ -7,6 +7,7 @@ import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildPath, loadBuild } from "../address/build.ts";
 import { havePictures, loadAnnotations } from "../annotations/load.ts";
 import { Annotations } from "../annotations/section.tsx";
+import { loadStepsSources, StepsSource } from "../commits/steps-source.tsx";
 import { FormError } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
@@ -57,6 +58,11 @@ export async function showBuild(
   const isInForm = data.unblockable.some(({ id }) => id === unblocking?.jobId);
   const annotations = await loadAnnotations(services, build);
   const failed = await loadFailed(services, build);
+  const sources = await loadStepsSources(
+    services,
+    data,
+    failed.map(({ job }) => job),
+  );
   const beside = await loadBeside(services, build);
   const sent = await loadSent(services, organization.id, build.id);
   const address = { org: organization.slug, slug: pipeline.slug };
@@ -75,7 +81,9 @@ export async function showBuild(
         {problems && !isInForm && <FormError problems={problems} />}
         <ForkNote build={build} />
         <HeldBack data={data} request={request} />
-        <Failed failed={failed} total={data.failedJobs} request={request} />
+        <Failed failed={failed} total={data.failedJobs} request={request}>
+          <StepsSource sources={sources} request={request} />
+        </Failed>
         <Unblocks
           jobs={data.unblockable}
           hasMore={data.hasMoreUnblockable}

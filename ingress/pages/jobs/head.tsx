@@ -7,6 +7,7 @@ import { buildPath, jobPath } from "../address/build.ts";
 import { TimesOfJob } from "../builds/headline.tsx";
 import { Buttons } from "../builds/jobs.tsx";
 import { QueueLink } from "../builds/sections.tsx";
+import { StepsSource, type StepsSources } from "../commits/steps-source.tsx";
 import { Triggered } from "../job-facts/triggered.tsx";
 import { brokenInWords } from "../states/kinds.ts";
 import { State, stateInWords } from "../states/state.tsx";
@@ -26,6 +27,8 @@ interface HeadProps {
   request: MemberRequest;
   /** Names of variables. */
   unsent: string[];
+  /** Of a job that failed. */
+  sources: StepsSources;
 }
 
 /** One line: the state, where it ran, its runs, and what one can do. */
@@ -40,6 +43,7 @@ export function Head(props: HeadProps) {
       <Summary {...props} />
       <Runs {...props} />
       <Buttons job={job} request={request} />
+      <StepsSource sources={props.sources} request={request} />
       <More {...props} />
     </div>
   );
@@ -195,7 +199,7 @@ function inMinutes(minutes: number): string {
 }
 
 /** The command, and what must be read before the log. */
-export function Notes({ loaded: { job }, place, request }: Omit<HeadProps, "runs" | "unsent">) {
+export function Notes({ loaded: { job }, place, request }: Omit<HeadProps, "runs" | "unsent" | "sources">) {
   const reason = job.failureReason || brokenInWords(job);
   return (
     <>

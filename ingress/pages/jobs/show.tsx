@@ -11,6 +11,7 @@ import { agentPath } from "../address/agent.ts";
 import { buildPath, loadBuild } from "../address/build.ts";
 import { havePictures, loadAnnotations } from "../annotations/load.ts";
 import { Annotations } from "../annotations/section.tsx";
+import { loadStepsSources } from "../commits/steps-source.tsx";
 import { Waiting } from "../job-facts/remedy.tsx";
 import { kindOf } from "../states/kinds.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
@@ -53,6 +54,7 @@ async function show(services: Services, request: MemberRequest): Promise<PageCon
   const siblings = await loadSiblings(services, build, job);
   const annotations = await loadAnnotations(services, build, job.id);
   const unsent = unsentNames({ ...services, ...loaded });
+  const sources = await loadStepsSources(services, loaded, kindOf(job) === "failed" ? [job] : []);
   return {
     title: titleOf(job),
     state: kindOf(job),
@@ -68,7 +70,7 @@ async function show(services: Services, request: MemberRequest): Promise<PageCon
     content: (
       <>
         <JobsOfBuild siblings={siblings} present={job} pipeline={loaded.pipeline} request={request} />
-        <Head loaded={loaded} place={place} runs={runs} request={request} unsent={unsent} />
+        <Head loaded={loaded} place={place} runs={runs} request={request} unsent={unsent} sources={sources} />
         <Notes loaded={loaded} place={place} request={request} />
         {place.isAgain && <Lost by={place.lostBy} request={request} />}
         {place.reason && <Waiting reason={place.reason} jobs={place.jobs} request={request} />}

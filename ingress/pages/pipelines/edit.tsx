@@ -1,10 +1,11 @@
-import { patterns } from "../../../shared/paths.ts";
+import { isDeepStrictEqual } from "node:util";
+import { pathTo, patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { updatePipeline } from "../../../shared/pipelines/pipelines.ts";
 import { findWebhook } from "../../../shared/pipelines/provider/webhook-store.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
+import { loadPipelineWithSteps, pipelinePath, readCause } from "../address/pipeline.ts";
 import { newKeysPage } from "../provider/keys.tsx";
 import { environmentFormOptions, requireNoneSaved } from "../ui/environment-field.tsx";
 import { PostForm } from "../ui/form.tsx";
@@ -22,15 +23,15 @@ import {
 } from "./form.tsx";
 import { loadChoices } from "./load.ts";
 
-/** GET …/pipelines/:slug/edit */
+/** GET …/pipelines/:slug/edit?build=12: a build led here, whose steps are to be mended. */
 export const editPipelinePage = memberPage(async (services, request) => {
   const pipeline = await loadPipelineWithSteps(services, request);
   return show(services, request, pipeline, { draft: draftOfPipeline(pipeline) });
 });
 
 /**
- * POST …/edit {fields as in new but slug, environment_choice: keep, replace or first}. A first repository leads to the
- * set-up of its host.
+ * POST …/edit?build=12 {fields as in new but slug, environment_choice: keep, replace or first}. A first repository
+ * leads to the set-up of its host.
  */
 export const savePipeline = memberAction(async (services, request, form) => {
   const { id } = request.organization;
@@ -43,7 +44,12 @@ export const savePipeline = memberAction(async (services, request, form) => {
   if (!("saved" in outcome)) return show(services, request, pipeline, outcome);
   const { saved } = outcome;
   const keys = webhook ? undefined : await newKeysPage(services, request, saved, `${saved.name} is saved`);
-  return keys ?? withNotice(pipelinePath(request), "pipeline_saved");
+  if (keys) return keys;
+  const stepsOf = ({ steps, configuration }: Pipeline) => ({ steps, configuration });
+  if (isDeepStrictEqual(stepsOf(saved), stepsOf(pipeline)))
+    return withNotice(pipelinePath(request), "pipeline_saved");
+  const cause = readCause(request);
+  return withNotice(pipelinePath(request), "steps_saved") + (cause === undefined ? "" : `&build=${cause}`);
 }, environmentFormOptions);
 
 async function show(
@@ -52,6 +58,8 @@ async function show(
   pipeline: Pipeline,
   { draft, problems }: { draft: PipelineDraft; problems?: FormProblems },
 ): Promise<PageContent> {
+  const cause = readCause(request);
+  const place = { org: request.organization.slug, slug: pipeline.slug };
   const choices = await loadChoices(services, request, draft.members.clusterId ?? "");
   return narrowPage({
     title: "Edit",
@@ -61,10 +69,16 @@ async function show(
     heading: `Edit ${pipeline.name}`,
     content: (
       <PostForm
-        path={pipelinePath(request, patterns.editPipelinePage)}
+        path={
+          pipelinePath(request, patterns.editPipelinePage) + (cause === undefined ? "" : `?build=${cause}`)
+        }
         problems={problems}
         button="Save"
-        back={pipelinePath(request)}
+        back={
+          cause === undefined
+            ? pipelinePath(request)
+            : pathTo(patterns.buildPage, { ...place, number: `${cause}` })
+        }
       >
         <PipelineFields
           draft={draft}

@@ -20,6 +20,7 @@ import { Time } from "../ui/times.tsx";
 import { LastBuilds } from "./last-builds.tsx";
 import { findLeftOut, LeftOutPush } from "./left-out.tsx";
 import { addBuild, NewBuild, type RefusedBuild } from "./new-build.tsx";
+import { BuildNext, loadNextBuild } from "./next-build.tsx";
 import { settingsInWords } from "./settings-in-words.ts";
 import { Steps } from "./steps-in-words.tsx";
 
@@ -57,6 +58,7 @@ async function showPipeline(
     webhook && !found.isSearching
       ? await findLeftOut(services, organization.id, { webhook, builtAt: lastBuilds[0]?.createdAt })
       : undefined;
+  const next = await loadNextBuild(services, request, pipeline);
   const topics = found.list.rows.map(({ id }) => `build:${id}` as const);
   const parameters = { org: organization.slug, slug: pipeline.slug };
   return {
@@ -67,6 +69,7 @@ async function showPipeline(
     topics: [`pipeline:${pipeline.id}`, ...(webhook ? [`trigger:${webhook.id}` as const] : []), ...topics],
     content: (
       <>
+        {next && <BuildNext next={next} pipeline={pipeline} request={request} />}
         <div class="heading">
           <h1>{titleOf(pipeline)}</h1>
           <div class="actions">
@@ -197,7 +200,7 @@ function Facts({
       <dt>Steps</dt>
       <dd class="wide">
         {steps.length === 0 ? "None: its builds run nothing" : <Steps steps={steps} />}{" "}
-        <a href={`${edit}#steps`}>Edit the steps</a>
+        <a href={`${edit}#steps`}>Edit steps</a>
       </dd>
     </dl>
   );

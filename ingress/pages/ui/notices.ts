@@ -30,8 +30,7 @@ const notices = {
   queue_resumed: "You have resumed the queue.",
   secret_created: "The secret is created. Jobs may read it from now on.",
   secret_replaced: "The value is replaced. Jobs that have read the old one keep it.",
-  pipeline_saved:
-    "The pipeline is saved. New builds and rebuilds take its new steps; jobs that are retried keep theirs.",
+  steps_saved: "The steps are saved. New builds and rebuilds take them; jobs that are retried keep theirs.",
   provider_saved: "The settings are saved. They count for what arrives from now on.",
   provider_created: "The host has the webhook. Its next push arrives here.",
   provider_enabled: "The webhook is enabled.",

@@ -12,6 +12,8 @@ const maxJobs = 3;
 /** The end of a log that is read for its last lines. */
 const maxLogBytes = 32 * 1024;
 const maxLines = 10;
+/** Before the first line that says an error. */
+const linesBefore = 2;
 /** Red and bright red of the 16 colors. */
 const red = /\bfg(1|9)\b/;
 /** Lines by which test runners, compilers and languages report an error: not every line that has the word. */
@@ -22,6 +24,8 @@ export interface FailedJob {
   job: Job;
   /** Of its log. None if it has no log, or if it is gone. */
   lines: LogLine[];
+  /** Of the line that says most. */
+  number: number | undefined;
 }
 
 /** The first jobs that failed, each with the lines that say most. */
@@ -34,24 +38,30 @@ export async function loadFailed({ db }: Services, build: Build): Promise<Failed
     const own = logs.filter(({ jobId }) => jobId === job.id);
     const readable = logOfAttempt({ job, build, logs: own });
     const { lines } = await readLastLines(db, readable, maxLogBytes);
-    failed.push({ job, lines: telling(lines) });
+    failed.push({ job, ...telling(lines) });
   }
   return failed;
 }
 
 /**
- * Some lines of the last group: from the first red one, or else the last. If an earlier line without colors says that
- * something failed, half of the lines are from there.
+ * Some lines of the last group: from shortly before the first red one, or else the last. If an earlier line without
+ * colors says that something failed, half of the lines are from there.
  */
-export function telling(lines: LogLine[]): LogLine[] {
+export function telling(lines: LogLine[]): Pick<FailedJob, "lines" | "number"> {
   const end = lines.findLastIndex(({ texts }) => texts.some(({ text }) => text.trim() !== "")) + 1;
   const start = lines.findLastIndex(({ group }, index) => group !== undefined && index < end - 1) + 1;
   const group = lines.slice(start, end).filter(({ opensGroup }) => !opensGroup);
   const firstRed = group.findIndex(({ texts }) => texts.some(({ classes }) => red.test(classes)));
-  if (firstRed !== -1) return group.slice(firstRed, firstRed + maxLines);
-  const last = group.slice(-maxLines);
   const firstError = group.findIndex(({ texts }) => error.test(texts.map(({ text }) => text).join("")));
-  if (firstError === -1 || firstError >= group.length - last.length) return last;
+  const last = Math.max(0, group.length - maxLines);
+  const [first] = [firstRed, firstError, last].filter((index) => index !== -1);
+  const number = group.slice(first).find((line) => line.number !== undefined)?.number;
+  if (firstRed !== -1) {
+    const from = Math.max(0, firstRed - linesBefore);
+    return { lines: group.slice(from, from + maxLines), number };
+  }
+  const from = firstError === -1 ? last : Math.max(0, firstError - linesBefore / 2);
+  if (from >= last) return { lines: group.slice(last), number };
   // Nine lines, and one that says where some are missing.
-  return [...group.slice(firstError, firstError + maxLines / 2), ...group.slice(1 - maxLines / 2)];
+  return { lines: [...group.slice(from, from + maxLines / 2), ...group.slice(1 - maxLines / 2)], number };
 }

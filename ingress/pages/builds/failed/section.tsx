@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { titleOf } from "../../../../shared/builds/reading/titles.ts";
 import { mayBeRetried } from "../../../../shared/builds/retry.ts";
 import { patterns } from "../../../../shared/paths.ts";
@@ -13,16 +14,22 @@ export function Failed({
   failed,
   total,
   request,
+  children,
 }: {
   failed: FailedJob[];
   total: number;
   request: MemberRequest;
+  /** Beside the heading. */
+  children: ComponentChildren;
 }) {
   if (failed.length === 0) return null;
   const more = total - failed.length;
   return (
     <section class="failures" aria-labelledby="failed" data-blocks="failed">
-      <h2 id="failed">What failed</h2>
+      <div class="heading">
+        <h2 id="failed">What failed</h2>
+        {children}
+      </div>
       {failed.map((each) => (
         <Failure key={each.job.id} failed={each} request={request} />
       ))}
@@ -37,10 +44,9 @@ export function Failed({
   );
 }
 
-function Failure({ failed: { job, lines }, request }: { failed: FailedJob; request: MemberRequest }) {
+function Failure({ failed: { job, lines, number }, request }: { failed: FailedJob; request: MemberRequest }) {
   const { exitStatus, failureReason, attempt } = job;
   const path = jobPath(request, job.id);
-  const number = lines.find((line) => line.number !== undefined)?.number;
   const told =
     failureReason || (exitStatus === null ? job.state.replaceAll("_", " ") : `exit status ${exitStatus}`);
   return (

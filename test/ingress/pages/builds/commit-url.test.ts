@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { commitUrl } from "../../../../ingress/pages/builds/commit.tsx";
+import { commitUrl } from "../../../../ingress/pages/commits/commit.tsx";
 
 const page = "https://git.example.com/team/site/commit/abc1234";
 

@@ -26,14 +26,14 @@ describeWorldOn(sqlite, "what failed, on the page of a build", startQueuePages, 
   const logOf = (...error: string[]) =>
     [...tests(1, 180), ...error, ...tests(182, 400), "1 failed"].join("\n");
 
-  it("says an error in the middle of a log without colors, and the end of the log", async () => {
+  it("says an error in the middle of a log without colors, the line before it, and the end of the log", async () => {
     const { line, lines } = await excerptOf(logOf("not ok 181", "  Error: expected 12 but got 13"));
 
     assert.equal(line, "181");
     assert.deepEqual(lines, [
-      "not ok 181",
-      "  Error: expected 12 but got 13",
-      ...["ok 182", "ok 183", "ok 184", "⋯"],
+      "ok 180",
+      ...["not ok 181", "  Error: expected 12 but got 13"],
+      ...["ok 182", "ok 183", "⋯"],
       ...["ok 398", "ok 399", "ok 400", "1 failed"],
     ]);
   });
@@ -41,14 +41,14 @@ describeWorldOn(sqlite, "what failed, on the page of a build", startQueuePages, 
   it("says the end alone if no line is an error, or one of the last is", async () => {
     const last = [...tests(392, 400), "1 failed"];
     assert.deepEqual((await excerptOf(logOf("0 errors, error handling is on", "Error: 0"))).lines, last);
-    assert.deepEqual((await excerptOf(`${logOf("ok 181")}\nfatal: no`)).lines, [
-      ...last.slice(1),
-      "fatal: no",
-    ]);
+    const late = await excerptOf(`${logOf("ok 181")}\nfatal: no`);
+    assert.deepEqual(late, { line: "402", lines: [...last.slice(1), "fatal: no"] });
   });
 
-  it("prefers red lines", async () => {
-    const { lines } = await excerptOf(`${logOf("Error: early")}\n\x1b[31mred\x1b[0m\nlast`);
-    assert.deepEqual(lines, ["red", "last"]);
+  it("prefers red lines, after the two before them", async () => {
+    const { line, lines } = await excerptOf(`${logOf("Error: early")}\n\x1b[31mred\x1b[0m\nlast`);
+    assert.deepEqual([line, lines], ["402", ["ok 400", "1 failed", "red", "last"]]);
+    const first = await excerptOf("--- Tests\n\x1b[31mred\x1b[0m\nlast");
+    assert.deepEqual([first.line, first.lines], ["2", ["red", "last"]]);
   });
 });

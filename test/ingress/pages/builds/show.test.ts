@@ -234,6 +234,6 @@ describeWorldOn(sqlite, "the page of a build", startQueuePages, (pages) => {
 
     const { text } = await pages.asBob.get(pages.paths.build(number));
 
-    assert.ok(text.includes(`href="${pages.paths.pipeline}/edit#steps"`));
+    assert.ok(text.includes(`href="${pages.paths.pipeline}/edit?build=${number}#steps"`));
   });
 });

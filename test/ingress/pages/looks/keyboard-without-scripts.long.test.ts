@@ -130,7 +130,7 @@ describeInBrowser("by keyboard alone and without JavaScript", startTriggerPages,
     assert.match(await page.getByLabel("Steps as JSON").inputValue(), /make deploy.*make"/s);
     await type("Steps as JSON", '[{"command":"make all"},"wait",{"command":"make deploy"}]');
     await enter("Save");
-    assert.match(await mainText(page), /The pipeline is saved/);
+    assert.match(await mainText(page), /The steps are saved/);
     assert.deepEqual(await stepsOf(), [
       { command: "make all" },
       { type: "wait" },

@@ -41,7 +41,7 @@ describeWorldOn(sqlite, "the page of a pipeline", startQueuePages, (pages) => {
     assert.match(text, /Test <code>make test<\/code><span class="quiet"> in 3 jobs<\/span>/);
     assert.match(text, /Wait for the steps before<\/span>/);
     assert.match(text, /Plugins only/);
-    assert.ok(text.includes(`href="${pages.paths.pipeline}/edit#steps">Edit the steps`));
+    assert.ok(text.includes(`href="${pages.paths.pipeline}/edit#steps">Edit steps`));
     assert.match(text, /Wait for the steps before, whether they pass or fail/);
   });
 

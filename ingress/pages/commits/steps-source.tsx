@@ -1,0 +1,102 @@
+import { listJobsById } from "../../../shared/builds/reading/job-list-store.ts";
+import { titleOf } from "../../../shared/builds/reading/titles.ts";
+import type { Build } from "../../../shared/builds/rows/build-store.ts";
+import { findTree } from "../../../shared/builds/rows/graph-store.ts";
+import type { Job } from "../../../shared/builds/rows/job-store.ts";
+import { uploadersOf } from "../../../shared/graph/tree.ts";
+import { providerIn } from "../../../shared/pipelines/provider/provider.ts";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
+import type { Services } from "../../../shared/services/services.ts";
+import type { ProviderId } from "../../../shared/sources/providers.ts";
+import { jobPath } from "../address/build.ts";
+import { editStepsPath } from "../address/pipeline.ts";
+import type { MemberRequest } from "../ui/member-page.ts";
+import { Commit, fileUrl } from "./commit.tsx";
+
+/** Where the steps of some jobs are written. */
+export interface StepsSources {
+  build: Build;
+  pipeline: PipelineFacts;
+  provider: ProviderId | null;
+  /** Some are steps of the pipeline. */
+  isPipeline: boolean;
+  /** The jobs that uploaded others. */
+  uploaders: Job[];
+}
+
+export async function loadStepsSources(
+  { db }: Services,
+  { build, pipeline }: { build: Build; pipeline: PipelineFacts },
+  jobs: Job[],
+): Promise<StepsSources> {
+  const tree = build.hasGraph && jobs.length > 0 ? await findTree(db, build.id) : undefined;
+  const uploaderOf = uploadersOf(tree ?? []);
+  const ids = jobs.map(({ stepId }) => uploaderOf.get(stepId));
+  const known = ids.filter((id) => id !== undefined);
+  return {
+    build,
+    pipeline,
+    provider: known.length > 0 ? await providerIn(db, pipeline) : null,
+    isPipeline: known.length < ids.length,
+    uploaders: [...(await listJobsById(db, known)).values()],
+  };
+}
+
+/** `Edit steps`, or the file and the commit that they are from. Nothing without jobs. */
+export function StepsSource({ sources, request }: { sources: StepsSources; request: MemberRequest }) {
+  const { build, pipeline, isPipeline, uploaders } = sources;
+  if (!isPipeline && uploaders.length === 0) return null;
+  return (
+    <p class="steps-source">
+      {isPipeline && (
+        <span>
+          <a href={editStepsPath(request, build)}>Edit steps</a>
+        </span>
+      )}
+      {uploaders.map((uploader) => (
+        <span key={uploader.id}>
+          Steps from <UploadedBy uploader={uploader} sources={sources} request={request} /> at{" "}
+          <Commit commit={build.commit} repository={pipeline.repository} />
+        </span>
+      ))}
+    </p>
+  );
+}
+
+function UploadedBy({
+  uploader,
+  sources: { build, pipeline, provider },
+  request,
+}: {
+  uploader: Job;
+  sources: StepsSources;
+  request: MemberRequest;
+}) {
+  const file = fileOf(uploader.command ?? "");
+  if (file === undefined) return <a href={jobPath(request, uploader.id)}>{titleOf(uploader)}</a>;
+  if (file === "")
+    return (
+      <>
+        <code>.buildkite/pipeline.yml</code> or <code>buildkite.yml</code>
+      </>
+    );
+  const url = fileUrl(pipeline.repository, { provider, commit: build.commit, file });
+  return url ? (
+    <a href={url} rel="noreferrer">
+      <code>{file}</code>
+    </a>
+  ) : (
+    <code>{file}</code>
+  );
+}
+
+const upload = /^[\w./-]*-agent\s+pipeline\s+upload((?:\s+[\w./-]+)*)\s*$/;
+
+/** The file that a command uploads. Empty: its agent looks for one. Undefined: a program writes the steps. */
+export function fileOf(command: string): string | undefined {
+  const [, given] = upload.exec(command) ?? [];
+  const words = given?.split(/\s+/).filter((word) => word !== "" && word !== "--replace");
+  if (words === undefined || words.length > 1) return undefined;
+  const [file = ""] = words;
+  return file === "" || /^\.?\w[\w./-]*\.(?:ya?ml|json)$/.test(file) ? file : undefined;
+}

@@ -1,0 +1,72 @@
+import { type Build, findBuild } from "../../../shared/builds/rows/build-store.ts";
+import { isOfFork } from "../../../shared/builds/rows/facts.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import { excerpt } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
+import { pipelinePath, readCause } from "../address/pipeline.ts";
+import { PostButton } from "../ui/form.tsx";
+import type { MemberRequest } from "../ui/member-page.ts";
+
+/** Notices of forms that gave the pipeline its steps. */
+const afterSteps = ["steps_saved", "pipeline_created"];
+const maxBranch = 40;
+
+interface NextBuild {
+  branch: string;
+  /** The build for whose sake the steps were edited, if it can be rebuilt. */
+  cause: number | undefined;
+}
+
+/** The build that new steps are for. Undefined: the page does not follow a form that gave some. */
+export async function loadNextBuild(
+  { db }: Services,
+  request: MemberRequest,
+  pipeline: Pipeline,
+): Promise<NextBuild | undefined> {
+  const notice = request.event.url.searchParams.get("notice") ?? "";
+  if (!afterSteps.includes(notice) || pipeline.archivedAt || pipeline.steps.length === 0) return undefined;
+  const named = readCause(request);
+  const cause = named === undefined ? undefined : await findBuild(db, pipeline.id, named);
+  const last = cause ?? (await findBuild(db, pipeline.id, pipeline.lastBuildNumber));
+  return {
+    branch: last && isOfBranch(last) ? last.branch : pipeline.defaultBranch,
+    cause: pipeline.allowRebuilds ? cause?.number : undefined,
+  };
+}
+
+/** The repository has its branch. */
+function isOfBranch(build: Build): boolean {
+  return build.options?.tag === undefined && !isOfFork(build);
+}
+
+/** Buttons that build by the new steps. */
+export function BuildNext({
+  next: { branch, cause },
+  pipeline,
+  request,
+}: {
+  next: NextBuild;
+  pipeline: Pipeline;
+  request: MemberRequest;
+}) {
+  const org = request.organization.slug;
+  return (
+    <div class="actions">
+      {cause !== undefined && (
+        <PostButton
+          path={pathTo(patterns.rebuildBuildPage, { org, slug: pipeline.slug, number: String(cause) })}
+        >
+          Rebuild #{cause}
+        </PostButton>
+      )}
+      <PostButton
+        path={pipelinePath(request, patterns.newBuildPage)}
+        fields={{ branch, commit: "HEAD" }}
+        {...(cause !== undefined && { class: "secondary" })}
+      >
+        New build of {excerpt(branch, maxBranch)}
+      </PostButton>
+    </div>
+  );
+}
