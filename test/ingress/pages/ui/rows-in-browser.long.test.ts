@@ -128,6 +128,51 @@ describeInBrowser("rows and columns", startQueuePages, (pages) => {
     assert.ok(title && menu && menu.y < title.y + title.height, "the menu is beside the title");
   });
 
+  it("of jobs have no room for a button that is not seen", async () => {
+    await page.setViewportSize(phone);
+    await page.goto(build);
+
+    const row = page.locator(".jobs li.failed").first();
+    const button = row.getByRole("button", { name: "Retry" });
+    assert.equal(await button.locator("..").evaluate((act) => getComputedStyle(act).opacity), "0");
+    const height = await heightOf(".jobs li.failed");
+    assert.ok(height <= maxRow, `${height} pixels`);
+    await row.hover();
+    assert.equal(await button.locator("..").evaluate((act) => getComputedStyle(act).opacity), "1");
+  });
+
+  it("of a head begin at its edge without a dot, apart from the buttons above", async () => {
+    await page.setViewportSize(phone);
+    for (const [path, line] of [
+      [build, ".build-head .line"],
+      ["/organizations/acme", ".numbers"],
+    ] as const) {
+      await page.goto(path);
+
+      const edge = (await page.locator("main").boundingBox())?.x ?? 0;
+      const padding = await page.locator("main").evaluate((main) => getComputedStyle(main).paddingLeft);
+      const items = await page.locator(`${line} > *`).evaluateAll((all) =>
+        all.map((each) => ({
+          y: each.getBoundingClientRect().y,
+          start: each.getBoundingClientRect().x + Number.parseFloat(getComputedStyle(each).paddingLeft),
+          after: getComputedStyle(each, "::after").content,
+        })),
+      );
+      const firsts = items.filter(
+        ({ start }, index) => index === 0 || start <= (items[index - 1]?.start ?? 0),
+      );
+      assert.ok(firsts.length > 1, `${path} has one row`);
+      for (const { start } of firsts) assert.equal(start, edge + Number.parseFloat(padding), path);
+      assert.ok(items.every(({ after }) => after === "none"));
+      assert.match(await page.locator(line).evaluate((all) => getComputedStyle(all).clipPath), /^inset\(/);
+    }
+    await page.goto(build);
+    const [buttons, below] = await Promise.all(
+      [".build-head .actions", ".build-head .line"].map((each) => page.locator(each).boundingBox()),
+    );
+    assert.ok(buttons && below && below.y - buttons.y - buttons.height >= 6);
+  });
+
   it("leave the name of the organization its room in the head of a tablet", async () => {
     await page.setViewportSize(tablet);
     await page.goto(build);
