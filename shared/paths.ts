@@ -81,6 +81,7 @@ export const patterns = {
   tryFilterPage: "/organizations/:org/try-filter",
   pipelinePage: "/organizations/:org/pipelines/:slug",
   editPipelinePage: "/organizations/:org/pipelines/:slug/edit",
+  starPipelinePage: "/organizations/:org/pipelines/:slug/star",
   archivePipelinePage: "/organizations/:org/pipelines/:slug/archive",
   unarchivePipelinePage: "/organizations/:org/pipelines/:slug/unarchive",
   deletePipelinePage: "/organizations/:org/pipelines/:slug/delete",

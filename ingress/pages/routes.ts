@@ -88,6 +88,7 @@ import { editPipelinePage, savePipeline } from "./pipelines/edit.tsx";
 import { pipelinesPage } from "./pipelines/list.tsx";
 import { addPipeline, newPipelinePage } from "./pipelines/new.tsx";
 import { addBuildToPipeline, pipelinePage, redirectToPipeline } from "./pipelines/show.tsx";
+import { starForm } from "./pipelines/star.tsx";
 import { createAtHost, disableProvider, enableProvider, redirectToProvider } from "./provider/act.ts";
 import {
   changeProviderSecret,
@@ -175,6 +176,7 @@ function routes({ isClosing }: Parts) {
     [patterns.searchPage]: { GET: searchPage },
     [patterns.buildsPage]: { GET: buildsPage },
     [patterns.editPipelinePage]: { GET: editPipelinePage, POST: savePipeline },
+    [patterns.starPipelinePage]: { GET: redirectToPipeline, POST: starForm },
     [patterns.archivePipelinePage]: { GET: redirectToPipeline, POST: archivePipelineForm },
     [patterns.unarchivePipelinePage]: { GET: redirectToPipeline, POST: unarchivePipelineForm },
     [patterns.providerPage]: { GET: providerPage },

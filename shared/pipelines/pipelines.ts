@@ -23,6 +23,7 @@ import { type OtherMember, pipelineMembers } from "./members.ts";
 import { providerIn } from "./provider/provider.ts";
 import { changedProviderSettings, providerSettingsProblems } from "./provider/settings.ts";
 import { addWebhook, followProvider } from "./provider/webhook.ts";
+import { deleteStarsOfPipeline } from "./stars/store.ts";
 import { storedStepLimits } from "./step-limits.ts";
 import { resolveStepQueues, storedStepProblems } from "./step-queues.ts";
 import {
@@ -204,6 +205,7 @@ export async function deletePipeline(
     await audit(tx, actor, "deleted", auditSubject(deleted));
     await deleteTriggersOfPipeline(tx, id, { now, userId: actor.userId });
     await deleteOpenRequestsOf(tx, id);
+    await deleteStarsOfPipeline(tx, id);
   };
   await countingChange(services, { kind: "pipelines", ids: [id] }, () => services.db.transaction(empty));
 }

@@ -6,6 +6,7 @@ import {
   inArray,
   isNotNull,
   isNull,
+  notInArray,
   or,
   type Placeholder,
   type SQL,
@@ -147,16 +148,33 @@ const pipelineIds = listCreated<PipelineFilter, Pick<Pipeline, "id">>((db, given
 });
 
 /** Oldest first. */
-export const listPipelineNames = listCreated<
-  Pick<PipelineFilter, "organizationId" | "isArchived">,
-  ListedPipeline
->((db, given) => ({
+export const listPipelineNames = listCreated<NameFilter, ListedPipeline>((db, given) => ({
   table: db.tables.pipelines,
-  where: isListed(db, given.has("isArchived")),
+  where: and(isListed(db, given.has("isArchived")), given.has("unstarredById") ? isUnstarred(db) : undefined),
   columns: listedColumns(db),
 }));
 
-function listedColumns({ tables: { pipelines } }: Reader | Tx) {
+interface NameFilter extends Pick<PipelineFilter, "organizationId" | "isArchived"> {
+  /** Leaves out the pipelines that a user starred. */
+  unstarredById?: string | undefined;
+}
+
+function isUnstarred(db: Reader): SQL {
+  const { pipelines, stars } = db.tables;
+  const starred = db
+    .select({ id: stars.pipelineId })
+    .from(stars)
+    .where(
+      and(
+        eq(stars.organizationId, sql.placeholder("organizationId")),
+        eq(stars.userId, sql.placeholder("unstarredById")),
+      ),
+    );
+  return notInArray(pipelines.id, starred);
+}
+
+/** The columns of `ListedPipeline`. */
+export function listedColumns({ tables: { pipelines } }: Reader | Tx) {
   const { id, slug, name, emoji, tags, repository, lastBuildNumber, createdAt, archivedAt } = pipelines;
   return { id, slug, name, emoji, tags, repository, lastBuildNumber, createdAt, archivedAt };
 }

@@ -291,6 +291,8 @@ export const stored = {
     { "API access tokens in this organization": "accessTokensPerMember" },
     "revoke one",
   ),
+  /** Home shows all of them. */
+  stars: counted("member", { "starred pipelines in this organization": 50 }, "remove the star of one"),
   invitations: counted("organization", { "open invitations": 100 }, "revoke one first"),
   payloads: kept(
     "organization",

@@ -57,6 +57,7 @@ const styles = [
   "charts.css",
   "guides.css",
   "home.css",
+  "stars.css",
 ];
 
 /** The parts of log.js. Each imports what it takes from others. */

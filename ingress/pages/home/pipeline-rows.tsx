@@ -3,6 +3,7 @@ import { msInWords } from "../../../shared/durations.ts";
 import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
 import { firstLine } from "../builds/list.tsx";
 import { halfTimeOf, shareOf } from "../builds/usual.ts";
+import { StarButton } from "../pipelines/star.tsx";
 import { titleOf } from "../resources/title.ts";
 import { StateIcon, stateInWords } from "../states/state.tsx";
 import { toneOf } from "../states/tones.ts";
@@ -52,7 +53,7 @@ export function Pipelines({ rows, hasMore, name, org }: Pipelines) {
             <span class="share">Passed</span>
           </li>
           {rows.map((row) => (
-            <Row key={row.pipeline.id} row={row} org={org} />
+            <Row key={row.pipeline.id} row={row} org={org} name={name} />
           ))}
         </ul>
       )}
@@ -65,12 +66,17 @@ export function Pipelines({ rows, hasMore, name, org }: Pipelines) {
   );
 }
 
-function Row({ row: { pipeline, bars, last }, org }: { row: HomePipeline; org: string }) {
+function Row({
+  row: { pipeline, isStarred, bars, last },
+  org,
+  name,
+}: { row: HomePipeline } & Pick<Pipelines, "org" | "name">) {
   const place = { org, slug: pipeline.slug };
   const half = halfTimeOf(bars);
   const { passed, ended } = shareOf(bars);
   return (
     <li data-part="" data-name={`${pipeline.name} ${pipeline.slug}`.toLowerCase()}>
+      <StarButton pipeline={pipeline} org={org} isStarred={isStarred} from="home" filter={name} />
       <a class="name" href={pathTo(patterns.pipelinePage, place)}>
         {titleOf(pipeline)}
       </a>

@@ -1,4 +1,3 @@
-import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import {
   type BranchBuild,
@@ -6,6 +5,7 @@ import {
   listOfDefaultBranches,
 } from "../../../shared/builds/reading/branch-builds-store.ts";
 import { listLastBuilds } from "../../../shared/builds/rows/build-store.ts";
+import { listStarredPipelines } from "../../../shared/pipelines/stars/store.ts";
 import {
   type ListedPipeline,
   listPipelineNames,
@@ -21,22 +21,29 @@ const maxBars = 20;
 export type HomePipeline = Awaited<ReturnType<typeof loadPipelines>>["rows"][number];
 
 /**
- * The pipelines that were built last, each with the last builds of its default branch.
+ * The pipelines that a member starred, and then others that were built last, each with the last builds of its default
+ * branch.
  * @param name a part of the name or slug; empty: all
  * @param recentIds the pipelines of the last builds, newest first
  */
 export async function loadPipelines(
   services: Services,
-  { id: organizationId }: Organization,
+  member: { organizationId: string; userId: string },
   { name, recentIds }: { name: string; recentIds: string[] },
 ) {
   const { db } = services;
+  const allStarred = await listStarredPipelines(db, member);
+  const starred = allStarred.filter((each) => hasName(each, name));
+  const starredIds = new Set(starred.map(({ id }) => id));
   const found = name
-    ? await findNamed(services, organizationId, name)
-    : await findRecent(services, organizationId, recentIds);
+    ? await findNamed(services, member.organizationId, name)
+    : await findRecent(services, member.organizationId, recentIds);
   const place = new Map(recentIds.map((id, index) => [id, index]));
-  const sorted = found.toSorted((one, other) => (place.get(one.id) ?? 1e9) - (place.get(other.id) ?? 1e9));
-  const pipelines = sorted.slice(0, maxPipelines);
+  const byLastBuild = (one: ListedPipeline, other: ListedPipeline) =>
+    (place.get(one.id) ?? 1e9) - (place.get(other.id) ?? 1e9);
+  const others = found.filter(({ id }) => !starredIds.has(id)).toSorted(byLastBuild);
+  const room = Math.max(0, maxPipelines - starred.length);
+  const pipelines = [...starred.toSorted(byLastBuild), ...others.slice(0, room)];
   const ids = pipelines.map(({ id }) => id);
   const bars = Map.groupBy(
     ids.length === 0 ? [] : await listOfDefaultBranches(db, { ids, limit: maxBars }),
@@ -46,11 +53,17 @@ export async function loadPipelines(
   return {
     rows: pipelines.map((pipeline) => ({
       pipeline,
+      isStarred: starredIds.has(pipeline.id),
       bars: bars.get(pipeline.id) ?? [],
       last: last.get(pipeline.id),
     })),
-    hasMore: found.length > maxPipelines,
+    hasMore: others.length > room || found.length > maxPipelines,
   };
+}
+
+/** As the search of names does, for letters of ASCII. */
+function hasName({ name, slug }: ListedPipeline, part: string): boolean {
+  return `${name}\n${slug}`.toLowerCase().includes(part.toLowerCase());
 }
 
 async function findNamed({ db }: Services, organizationId: string, text: string): Promise<ListedPipeline[]> {

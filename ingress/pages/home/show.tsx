@@ -49,7 +49,11 @@ async function loadHome(services: Services, { organization, event, user }: Membe
   const recentIds = [...new Set(recent.map(({ pipelineId }) => pipelineId))];
   const found = await findFirstSteps(db, { organizationId: id });
   const steps = found?.passed ? undefined : found;
-  const pipelines = await loadPipelines(services, organization, { name, recentIds });
+  const pipelines = await loadPipelines(
+    services,
+    { organizationId: id, userId: user.id },
+    { name, recentIds },
+  );
   const [first] = pipelines.rows;
   const [trigger] = steps && first ? await listTriggersInBrief(db, first.pipeline.id, 1) : [];
   return {

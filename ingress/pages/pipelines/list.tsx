@@ -10,17 +10,21 @@ import { NumberPager } from "../ui/pager.tsx";
 import { EntryList } from "../ui/tables.tsx";
 import { Time, Work } from "../ui/times.tsx";
 import { loadPipelines } from "./load.ts";
+import { StarButton } from "./star.tsx";
 
 /** GET /organizations/:org/pipelines */
 export const pipelinesPage = memberPage(async (services, request) => {
-  const { organization } = request;
-  const { list, builds, isArchived, hasArchived } = await loadPipelines(services, request);
-  const topics = list.rows.map(({ id }) => `pipeline:${id}` as const);
+  const { organization, user } = request;
+  const { list, pipelines, starredIds, builds, isArchived, hasArchived } = await loadPipelines(
+    services,
+    request,
+  );
+  const topics = pipelines.map(({ id }) => `pipeline:${id}` as const);
   const org = organization.slug;
   return {
     title: isArchived ? "Archived pipelines" : "Pipelines",
     section: "pipelines",
-    topics,
+    topics: [`user:${user.id}`, ...topics],
     content: (
       <>
         <div class="heading">
@@ -37,11 +41,19 @@ export const pipelinesPage = memberPage(async (services, request) => {
           </p>
         </div>
         <EntryList
-          rows={list.rows}
+          rows={pipelines}
           empty={isArchived ? "No pipeline is archived." : <NoPipeline org={org} />}
         >
           {(pipeline) => (
             <li key={pipeline.id} class="entry">
+              {!isArchived && (
+                <StarButton
+                  pipeline={pipeline}
+                  org={org}
+                  isStarred={starredIds.has(pipeline.id)}
+                  from="pipelines"
+                />
+              )}
               <h2>
                 <a href={pathTo(patterns.pipelinePage, { org, slug: pipeline.slug })}>{titleOf(pipeline)}</a>
               </h2>

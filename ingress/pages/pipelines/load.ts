@@ -1,6 +1,7 @@
 import { listLastBuilds } from "../../../shared/builds/rows/build-store.ts";
 import { type ClusterName, findCluster, listClusterNames } from "../../../shared/clusters/store.ts";
 import { isId } from "../../../shared/ids.ts";
+import { listStarredPipelines } from "../../../shared/pipelines/stars/store.ts";
 import { findArchivedPipeline, listPipelineNames } from "../../../shared/pipelines/store.ts";
 import { listQueueKeys } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
@@ -23,11 +24,27 @@ export async function loadChoices(
   return { clusters: chosen ? [...first, chosen] : first, queues: queues.map(({ key }) => key) };
 }
 
-/** One page of the organization's pipelines, or of those that are archived, with the last build of each. */
-export async function loadPipelines({ db }: Services, { organization, event }: MemberRequest) {
+/**
+ * One page of the organization's pipelines, or of those that are archived, with the last build of each. Those that the
+ * member starred are on the first page, before the others.
+ */
+export async function loadPipelines({ db }: Services, { organization, user, event }: MemberRequest) {
   const isArchived = event.url.searchParams.get("archived") === "true";
-  const filter = { organizationId: organization.id, isArchived };
+  const member = { organizationId: organization.id, userId: user.id };
+  const filter = isArchived
+    ? { organizationId: organization.id, isArchived }
+    : { organizationId: organization.id, unstarredById: user.id };
   const list = await readWithin(readPageOf(event, perPage), (page) => listPipelineNames(db, filter, page));
+  const hasStarred = !isArchived && list.page.number === 1;
+  const starred = hasStarred ? await listStarredPipelines(db, member) : [];
+  const pipelines = [...starred, ...list.rows];
   const hasArchived = isArchived || (await findArchivedPipeline(db, organization.id)) !== undefined;
-  return { list, isArchived, hasArchived, builds: await listLastBuilds(db, list.rows) };
+  return {
+    list,
+    pipelines,
+    starredIds: new Set(starred.map(({ id }) => id)),
+    isArchived,
+    hasArchived,
+    builds: await listLastBuilds(db, pipelines),
+  };
 }

@@ -5,6 +5,7 @@ import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { providerIn } from "../../../shared/pipelines/provider/provider.ts";
 import { findWebhook } from "../../../shared/pipelines/provider/webhook-store.ts";
+import { findStar } from "../../../shared/pipelines/stars/store.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { providers } from "../../../shared/sources/providers.ts";
@@ -22,6 +23,7 @@ import { findLeftOut, LeftOutPush } from "./left-out.tsx";
 import { addBuild, NewBuild, type RefusedBuild } from "./new-build.tsx";
 import { BuildNext, loadNextBuild } from "./next-build.tsx";
 import { settingsInWords } from "./settings-in-words.ts";
+import { StarButton } from "./star.tsx";
 import { Steps } from "./steps-in-words.tsx";
 
 const maxBars = 50;
@@ -41,13 +43,19 @@ async function showPipeline(
   request: MemberRequest,
   refused?: RefusedBuild,
 ): Promise<PageContent> {
-  const { organization } = request;
+  const { organization, user } = request;
   const pipeline = await loadPipelineWithSteps(services, request);
+  const organizationId = organization.id;
+  const star = await findStar(services.db, {
+    organizationId,
+    userId: user.id,
+    pipelineId: pipeline.id,
+  });
   const found = await loadBuildSearch(services, request, pipeline);
   const lastBuilds = await listBuildTimes(services.db, pipeline.id, maxBars);
   const history = await listAuditEvents(
     services.db,
-    { organizationId: organization.id, subjects: { types: ["pipeline"], ids: [pipeline.id] } },
+    { organizationId, subjects: { types: ["pipeline"], ids: [pipeline.id] } },
     maxHistory,
   );
   const cluster = await findClusterById(services.db, pipeline.clusterId);
@@ -73,6 +81,7 @@ async function showPipeline(
         <div class="heading">
           <h1>{titleOf(pipeline)}</h1>
           <div class="actions">
+            <StarButton pipeline={pipeline} org={organization.slug} isStarred={star !== undefined} />
             {pipeline.repository !== null && (
               <LinkButton
                 kind="secondary"

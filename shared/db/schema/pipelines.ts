@@ -18,10 +18,11 @@ export function definePipelinesTables(
   {
     users,
     organizations,
+    members,
     clusters,
-  }: Pick<AccountsTables, "users" | "organizations"> & Pick<ClustersTables, "clusters">,
+  }: Pick<AccountsTables, "users" | "organizations" | "members"> & Pick<ClustersTables, "clusters">,
 ) {
-  const { table, index, uniqueIndex, uuid, text, integer, boolean, time, json } = kit;
+  const { table, index, uniqueIndex, primaryKey, foreignKey, uuid, text, integer, boolean, time, json } = kit;
 
   const pipelines = table(
     "pipelines",
@@ -92,7 +93,29 @@ export function definePipelinesTables(
     ],
   );
 
-  return { pipelines };
+  /** Pipelines that a member sees first. */
+  const stars = table(
+    "stars",
+    {
+      organizationId: uuid("organization_id").notNull(),
+      userId: uuid("user_id").notNull(),
+      pipelineId: uuid("pipeline_id")
+        .notNull()
+        .references(() => pipelines.id),
+      createdAt: time("created_at").notNull(),
+    },
+    (t) => [
+      primaryKey({ columns: [t.organizationId, t.userId, t.pipelineId] }),
+      foreignKey({
+        name: "stars_member",
+        columns: [t.organizationId, t.userId],
+        foreignColumns: [members.organizationId, members.userId],
+      }).onDelete("cascade"),
+      index("stars_pipeline").on(t.pipelineId),
+    ],
+  );
+
+  return { pipelines, stars };
 }
 
 export type PipelinesTables = ReturnType<typeof definePipelinesTables>;

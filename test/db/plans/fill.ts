@@ -16,6 +16,7 @@ export const shared: Shared = {
   few: Array.from({ length: 10 }, (_, index) => `01900000-0000-7000-8000-0000000001${10 + index}`),
 };
 const fewRowsOf = /^(subject|pipeline|trigger|cluster|queue|application|group)_id$/;
+const keyedByUser = new Set(["members", "stars"]);
 const rarelyNull = new Set(["delivery_id", "grant_id", "status", "finished_at", "expires_at"]);
 const standings = ["waiting", "limited", "holding"];
 const states = ["scheduled", "running", "passed", "failed", "canceled"];
@@ -35,7 +36,7 @@ export async function fill(
 ): Promise<void> {
   const columns = Object.values(getTableColumns(table));
   const name = getTableName(table);
-  const isUnique = (column: Column) => column.name === "user_id" && name === "members";
+  const isUnique = (column: Column) => column.name === "user_id" && keyedByUser.has(name);
   for (let from = 0; from < amount; from += rowsAtOnce) {
     const rows = Array.from({ length: rowsAtOnce }, (_, index) =>
       columns.map((column) =>

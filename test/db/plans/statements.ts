@@ -14,6 +14,12 @@ import type { Db, Tx } from "../../../shared/db/database.ts";
 import { countApproved, enterIfPending, findEntered } from "../../../shared/device/decision-store.ts";
 import { findOutdatedMark, listJobsByMark } from "../../../shared/dispatch/store.ts";
 import { newId } from "../../../shared/ids.ts";
+import {
+  countStars,
+  deleteStarsOfPipeline,
+  listStarredPipelines,
+} from "../../../shared/pipelines/stars/store.ts";
+import { listPipelineNames } from "../../../shared/pipelines/store.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import { findNextOwner as findNextWithSchedules } from "../../../shared/schedules/store.ts";
 import { findNextOwner, listDue } from "../../../shared/tasks/store.ts";
@@ -41,6 +47,7 @@ const { organization: organizationId, user: userId } = shared;
 const queue = { id: fewId, dispatchPausedAt: time } as Queue;
 const next = { limit: 30, offset: 0, after: { number: time.getTime(), id } };
 const member = { organizationId: id, userId: id };
+const starsOfMember = /sqlite_autoindex_stars_1|stars_organization_id_user_id_pipeline_id_pk/;
 
 export interface Statement {
   run: (db: Db & Tx) => unknown;
@@ -190,6 +197,12 @@ export const statements: Record<string, Statement> = {
   "due tasks": inOrder((db) => listDue(db, organizationId, time, 50)),
 
   "members of an organization": inOrder((db) => listMembersPage(db, organizationId, next)),
+  "the starred pipelines of a member": on(starsOfMember, (db) => listStarredPipelines(db, member)),
+  "the number of stars of a member": on(starsOfMember, (db) => countStars(db, member, 50)),
+  "the stars of a pipeline": on(/stars_pipeline/, (db) => deleteStarsOfPipeline(db, fewId)),
+  "pipelines that a member has not starred": inOrder((db) =>
+    listPipelineNames(db, { organizationId, unstarredById: userId }, next),
+  ),
   "open invitations": on(/invitations_list/, (db) =>
     listOpenInvitations(db, organizationId, { now: time, limit: 100 }),
   ),

@@ -32,6 +32,7 @@ const exceptions: Record<string, Name[]> = {
   "is a page of another project": ["apiReference"],
   "takes a form, and leads to the page that has it": [
     "signOut",
+    "starPipelinePage",
     "archivePipelinePage",
     "unarchivePipelinePage",
     "createWebhookPage",

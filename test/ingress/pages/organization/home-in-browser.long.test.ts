@@ -54,6 +54,23 @@ describeInBrowser("home in a browser", startQueuePages, (pages) => {
     await without.context().close();
   });
 
+  it("shows starred pipelines first, starred by a button with and without scripts", async () => {
+    const names = (on: Page) => on.locator(".pipelines .name:visible").allInnerTexts();
+    const button = (on: Page, name: string) => on.getByRole("button", { name, exact: true });
+    await page.goto("/organizations/acme");
+    await follow(page, () => button(page, "Star pipeline Shop").press("Enter"));
+    assert.deepEqual(await names(page), ["Shop", "Web"]);
+
+    const cookie = await pages.cookieOf(pages.ada);
+    const without = await openWindow(pages.url, { cookie, javaScriptEnabled: false });
+    await without.goto("/organizations/acme/pipelines");
+    assert.deepEqual(await without.locator(".entry h2").allInnerTexts(), ["Shop", "Web"]);
+    await follow(without, () => button(without, "Unstar pipeline Shop").click());
+    assert.deepEqual(await without.locator(".entry h2").allInnerTexts(), ["Web", "Shop"]);
+    await without.context().close();
+    await eventually("the page to follow", async () => (await names(page)).join() === "Web,Shop");
+  });
+
   it("ticks first steps by itself", async () => {
     const { services, ada } = pages;
     const organization = await createOrganization(services, { slug: "fresh", name: "Fresh" });
