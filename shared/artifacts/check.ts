@@ -16,7 +16,7 @@ export async function checkArtifact(services: Services, id: string): Promise<voi
     await endTasks(tx, due);
     if (!isOpen) return [];
     if (difference) return failArtifacts(tx, artifact.organizationId, [id]);
-    await setStoredIfOpen(tx, { id, now: tx.now });
+    await setStoredIfOpen(tx, { ids: [id], now: tx.now });
     return [];
   });
   if (difference) log.warn({ artifactId: id, difference }, "an artifact is not as it was announced");

@@ -1,6 +1,7 @@
 import { artifactBlob, type Blobs, BlobsUnavailable, type Mismatch, NoRoomForBlob } from "../blobs/blobs.ts";
 import { Refusal, retryAfter, unavailable } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
+import { type Gatherer, openGatherers } from "../sharing/gatherer.ts";
 import { writes } from "../sharing/resources.ts";
 import { takeOwnTurn } from "../sharing/turns.ts";
 import { discardBytes } from "./fail.ts";
@@ -12,9 +13,19 @@ export class Receiver {
   readonly #services: Services & { blobs: Blobs };
   /** Artifacts whose bytes this process receives now: simultaneous uploads of one path fill different artifacts. */
   readonly #arriving = new Set<string>();
+  /** Returns false for an artifact that was not open. Those of an organization that come together share a commit. */
+  readonly #storedIfOpen: Pick<Gatherer<Artifact, boolean>, "add">;
 
   constructor(services: Services & { blobs: Blobs }) {
     this.#services = services;
+    this.#storedIfOpen = openGatherers(({ organizationId }) => organizationId, {
+      flush: (artifacts) =>
+        services.db.transaction(async (tx) => {
+          const ids = artifacts.map(({ id }) => id);
+          const stored = new Set((await setStoredIfOpen(tx, { ids, now: tx.now })).map(({ id }) => id));
+          return ids.map((id) => stored.has(id));
+        }),
+    });
   }
 
   /**
@@ -72,9 +83,9 @@ export class Receiver {
   }
 
   /** @throws Refusal 422 if nobody wants it any more */
-  async #setStored({ id }: Artifact): Promise<void> {
-    const stored = await this.#services.db.transaction((tx) => setStoredIfOpen(tx, { id, now: tx.now }));
-    if (stored) return;
+  async #setStored(artifact: Artifact): Promise<void> {
+    if (await this.#storedIfOpen.add(artifact)) return;
+    const { id } = artifact;
     const present = await findArtifact(this.#services.db, id);
     if (present && isStoredOrOpen(present)) return; // the same upload, repeated
     await discardBytes(this.#services, [{ id, uploadId: null }]);

@@ -70,14 +70,14 @@ export async function insertArtifacts(tx: Tx, rows: Artifact[]): Promise<void> {
   await tx.insertMany(tx.tables.artifacts, rows);
 }
 
-/** new, without bytes → new, with bytes. Undefined: another upload was first, or nobody wants it any more. */
-export const setStoredIfOpen = preparedRow<{ id: string; now: Date }, { id: string }, Tx>((tx) => {
+/** new, without bytes → new, with bytes. Leaves out those with bytes, and those that nobody wants any more. */
+export const setStoredIfOpen = prepared<{ ids: string[]; now: Date }, { id: string }, Tx>((tx) => {
   const { artifacts } = tx.tables;
   const isOpen = and(eq(artifacts.state, "new"), isNull(artifacts.storedAt));
   return tx
     .update(artifacts)
     .set({ storedAt: valueFor(artifacts.storedAt, "now"), uploadId: null })
-    .where(and(eq(artifacts.id, sql.placeholder("id")), isOpen))
+    .where(and(isOneOf(artifacts.id, "ids"), isOpen))
     .returning({ id: artifacts.id });
 });
 
