@@ -11,7 +11,7 @@ import { Shares } from "../../shared/sharing/shares.ts";
 import { clientIp } from "./client-address.ts";
 import { networksOf } from "./network.ts";
 import { nodeRequest, nodeResponse } from "./node.ts";
-import { Transfer, type TransferRoom } from "./transfers/transfer.ts";
+import { isPauseDue, Transfer, type TransferRoom } from "./transfers/transfer.ts";
 
 /** A payload that is about to be loaded and sent. */
 export interface Download {
@@ -121,9 +121,13 @@ export function streamDownload(
   const { organizationId } = owner;
   // The stream is read wherever the connection has room: its reads have no owner but this one.
   const makePiece = () => runFor(organizationId, () => pieces.next());
+  let bytesSincePause = 0;
   const takePiece = async () => {
     if (!isStored) return longReads.take(organizationId, makePiece);
     const piece = await makePiece();
+    bytesSincePause += piece.value?.length ?? 0;
+    if (!isPauseDue(bytesSincePause, () => organizationId)) return piece;
+    bytesSincePause = 0;
     await loopTurn(organizationId);
     return piece;
   };

@@ -9,8 +9,8 @@ import { loopTurn } from "../../../shared/sharing/resources.ts";
 import { clientIp } from "../client-address.ts";
 import { networksOf, wideNetworkOf } from "../network.ts";
 import { nodeRequest } from "../node.ts";
-import { Transfer, type TransferRoom } from "./transfer.ts";
-import { ClientDisconnected, pauseBytes, refusalOf, type UploadRefusals } from "./upload.ts";
+import { isPauseDue, pauseBytes, Transfer, type TransferRoom } from "./transfer.ts";
+import { ClientDisconnected, refusalOf, type UploadRefusals } from "./upload.ts";
 
 const maxFields = 20;
 /** Of the names and values of all fields: a path has up to 4 KB. */
@@ -227,8 +227,8 @@ class FormReader {
   /** All bodies of an owner take turns. */
   #readOn(): void {
     if (this.#isOver) return;
-    if (this.#bytesSincePause < pauseBytes) this.#resume();
-    else this.#waitForTurn();
+    if (isPauseDue(this.#bytesSincePause, () => this.#owner)) this.#waitForTurn();
+    else this.#resume();
   }
 
   #waitForTurn(): void {

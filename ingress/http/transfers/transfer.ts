@@ -1,9 +1,19 @@
 import { secondMs } from "../../../shared/durations.ts";
+import { isAlone } from "../../../shared/sharing/presence.ts";
 import type { Full, Holder, Owners, Shares } from "../../../shared/sharing/shares.ts";
 
 /** A transfer may pause for a second before it counts as slow. */
 const minSlowMs = secondMs;
 const measureEveryMs = secondMs;
+/** A socket is read for up to two megabytes in one turn of the event loop. */
+export const pauseBytes = 64 * 1024;
+/** Of an owner who is alone, whose pauses let nobody in. */
+const pauseBytesAlone = 128 * 1024;
+
+/** Returns true if an owner of whose body so many bytes moved since its last turn of the event loop needs another. */
+export function isPauseDue(bytes: number, ownerOf: () => string): boolean {
+  return bytes >= pauseBytes && (bytes >= pauseBytesAlone || !isAlone(ownerOf()));
+}
 
 /** The room of transfers in memory. Slow ones give way to others. */
 export interface TransferRoom {

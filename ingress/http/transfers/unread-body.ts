@@ -8,7 +8,7 @@ import { type Holder, Shares } from "../../../shared/sharing/shares.ts";
 import { clientIp } from "../client-address.ts";
 import { networksOf } from "../network.ts";
 import { nodeRequest, nodeResponse } from "../node.ts";
-import { pauseBytes } from "./upload.ts";
+import { pauseBytes } from "./transfer.ts";
 
 /** Then the connection is closed. */
 const dropMs = secondMs;

@@ -3,14 +3,13 @@ import type { H3Event } from "h3";
 import { secondMs } from "../../../shared/durations.ts";
 import type { Refusal } from "../../../shared/refusal.ts";
 import { ownerAtDoor, ownerOfNetwork } from "../../../shared/sharing/owner.ts";
-import { isAlone } from "../../../shared/sharing/presence.ts";
 import { loopTurn } from "../../../shared/sharing/resources.ts";
 import type { Full, Holder, Owners } from "../../../shared/sharing/shares.ts";
 import { clientIp } from "../client-address.ts";
 import { networksOf, wideNetworkOf } from "../network.ts";
 import { nodeRequest } from "../node.ts";
 import { freeBuffers } from "./free-buffers.ts";
-import { Transfer, type TransferRoom } from "./transfer.ts";
+import { isPauseDue, Transfer, type TransferRoom } from "./transfer.ts";
 
 /** The client closed the connection before its body was complete. */
 export class ClientDisconnected extends Error {
@@ -37,10 +36,6 @@ const discardMs = secondMs;
 const discardFactor = 4;
 const smallChunkBytes = 1024;
 const maxSmallChunks = 1024;
-/** A socket is read for up to two megabytes in one turn of the event loop. */
-export const pauseBytes = 64 * 1024;
-/** Of an owner who is alone, whose pauses let nobody in. */
-const pauseBytesAlone = 128 * 1024;
 
 export type Tenant = Pick<Owners, "organization" | "trigger">;
 
@@ -123,7 +118,8 @@ export class Upload implements RequestBody {
     if (this.#isDone) return;
     this.#size += chunk.length;
     this.#keepOrRefuse(chunk);
-    if (this.#size !== this.#length && this.#isPauseDue()) this.#pause();
+    if (this.#size === this.#length) return;
+    if (isPauseDue(this.#size - this.#sizeAtPause, () => this.#owner())) this.#pause();
   }
 
   #keepOrRefuse(chunk: Buffer): void {
@@ -135,11 +131,6 @@ export class Upload implements RequestBody {
     const refusal = this.#size > maxBytes ? tooLarge() : this.#reserve(chunk.length);
     if (refusal) this.#refuse(refusal);
     else this.#keep(chunk);
-  }
-
-  #isPauseDue(): boolean {
-    const bytes = this.#size - this.#sizeAtPause;
-    return bytes >= pauseBytes && (bytes >= pauseBytesAlone || !isAlone(this.#owner()));
   }
 
   /** A body that waits for its turn is not slow. */

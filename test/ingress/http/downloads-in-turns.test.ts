@@ -9,9 +9,16 @@ import { presentOwner } from "../../../shared/sharing/owner.ts";
 
 const piecesEach = 5;
 
+const downloads = new Downloads({ maxAnswerBytesInFlight: 2 ** 30, minUploadBytesPerSecond: 0 });
+
+function openEvent(): H3Event {
+  const node = { req: { socket: new EventEmitter() }, res: new EventEmitter() };
+  const context = { downloads, clientIp: "127.0.0.1" };
+  return { context, runtime: { node } } as unknown as H3Event;
+}
+
 /** Streams downloads of organizations, and records who makes a piece, and beside whom. */
 function open() {
-  const downloads = new Downloads({ maxAnswerBytesInFlight: 2 ** 30, minUploadBytesPerSecond: 0 });
   const making: string[] = [];
   const made: { organization: string; owner: string | undefined; beside: string[] }[] = [];
 
@@ -32,16 +39,45 @@ function open() {
   return {
     made,
     async download(organizationId: string, holder: string): Promise<number> {
-      const node = { req: { socket: new EventEmitter() }, res: new EventEmitter() };
-      const context = { downloads, clientIp: "127.0.0.1" };
-      const event = { context, runtime: { node } } as unknown as H3Event;
       let size = 0;
-      for await (const piece of streamDownload(event, { organizationId, holder }, makePieces(organizationId)))
+      for await (const piece of streamDownload(
+        openEvent(),
+        { organizationId, holder },
+        makePieces(organizationId),
+      ))
         size += piece.length;
       return size;
     },
   };
 }
+
+describe("a stored file that is sent", () => {
+  it("goes in parts of 128 KB, if its organization is alone", async ({ mock }) => {
+    mock.method(performance, "now", () => 0); // a busy machine lets places rest
+    let inThisTurn = 0;
+    const most: number[] = [];
+    async function* readPieces(): AsyncGenerator<Uint8Array> {
+      for (let piece = 0; piece < 64; piece++) {
+        if (inThisTurn === 0)
+          setImmediate(() => {
+            most.push(inThisTurn * 64);
+            inThisTurn = 0;
+          });
+        inThisTurn++;
+        yield Buffer.alloc(64 * 1024);
+      }
+    }
+    const event = openEvent();
+
+    let size = 0;
+    const options = { organizationId: "alone", isStored: true };
+    for await (const piece of streamDownload(event, options, readPieces())) size += piece.length;
+
+    // It has eight places in a turn.
+    assert.equal(size, 64 * 64 * 1024);
+    assert.ok(Math.max(...most) >= 8 * 128 && Math.max(...most) < 10 * 128, most.join());
+  });
+});
 
 describe("downloads that are streamed at once", () => {
   it("make few pieces of an organization at a time, in its name, and those of others beside it", async () => {
