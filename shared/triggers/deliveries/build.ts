@@ -30,7 +30,7 @@ export interface Decided {
  * Decides deliveries that need no filter or have a result, and short events of providers in their order, and makes their
  * builds. The others wait for their filter, or for a thread. Call it with waiting deliveries, locked.
  * @param maxSize larger builds are refused: they need a transaction of their own
- * @throws TooManyJobs
+ * @throws TooManyJobs before it has written anything
  */
 export async function decideAndBuild(
   tx: Tx,
@@ -41,7 +41,7 @@ export async function decideAndBuild(
     maxSize,
   }: {
     deliveries: Delivery[];
-    results: Map<string, Result>;
+    results: ReadonlyMap<string, Result>;
     maxSize: number;
   },
 ): Promise<Decided> {
@@ -55,7 +55,7 @@ export async function decideAndBuild(
   const others = deliveries.filter((delivery) => !isEvent(delivery));
   // Builds are numbered in the order of arrival.
   const sorted = [...others, ...events.deliveries].sort((a, b) => (a.id < b.id ? -1 : 1));
-  const plans = await planEvents(tx, services, events.reports, {
+  const { plans, open } = await planEvents(tx, services, events.reports, {
     pipelineIds: [...new Set(triggers.map(({ pipelineId }) => pipelineId))],
   });
   const requests: BuildRequest[] = [];
@@ -71,9 +71,9 @@ export async function decideAndBuild(
     else if (reason) outcomes.push({ id, status: "not_run", reason });
     else requests.push(requestBuild(delivery, planOf));
   }
-  await waitForFilter(tx, waiting);
-
   const { builds, refused, unwanted, changed, left } = await createParts(tx, services, { requests, maxSize });
+  await waitForFilter(tx, waiting);
+  await open.store(tx);
   const areBuilt = new Set(builds.map(({ deliveryId }) => deliveryId));
   for (const [id, own] of Map.groupBy(refused, ({ deliveryId }) => deliveryId ?? ""))
     if (!areBuilt.has(id) && !plans.get(id)?.wasBuilt) outcomes.push(outcomeOfRefused(id, own, unwanted));

@@ -2,6 +2,7 @@
 // them by organization. A look takes some of each.
 
 import { type Excess, TooManyJobs } from "../../builds/making/too-many-jobs.ts";
+import type { Tx } from "../../db/database.ts";
 import { minuteMs, secondMs } from "../../durations.ts";
 import type { Services } from "../../services/services.ts";
 import { Outage, openGatherer } from "../../sharing/gatherer.ts";
@@ -12,7 +13,7 @@ import { openLooks, openVisits, type Visits } from "../../tasks/looks.ts";
 import { partsOfDeliveries } from "../events/parts.ts";
 import { type DueFilters, openDueFilters } from "../filter/due.ts";
 import { type EvaluateFilters, openFilterEvaluator } from "../filter/evaluator.ts";
-import { type Evaluated, takenMs } from "../filter/slice.ts";
+import { type Evaluated, type Result, takenMs } from "../filter/slice.ts";
 import { type Decided, decideAndBuild, publishDecided } from "./build.ts";
 import {
   findNextWaiting,
@@ -22,6 +23,7 @@ import {
   setDue,
   type WaitingOf,
 } from "./due-store.ts";
+import type { Delivery } from "./store.ts";
 
 export interface DueDeliveries {
   /** Decides what is due. A worker is woken by those who accept deliveries, and each second. */
@@ -35,13 +37,16 @@ const maxBatchItems = 500;
 /** A transaction takes due deliveries of so many organizations. */
 const maxOwners = 50;
 /** Larger builds take turns: 500 jobs, a quarter of the most, take 10 ms, in which nobody else writes to SQLite. */
-const maxSize = 1 / 4;
+const maxCommonSize = 1 / 4;
 /** A delivery that could not be decided is tried again after it. */
 const retryMs = 10 * secondMs;
 /** Deliveries behind an earlier one are looked at again after it, if they are many. */
 const heldMs = secondMs;
 /** No delivery waits for so long: a wrong clock made it due so late. */
 const maxAheadMs = 2 * minuteMs;
+
+/** By the id of a delivery. */
+type Results = ReadonlyMap<string, Result>;
 
 export function openDueDeliveries(
   services: Services,
@@ -56,7 +61,7 @@ class Builder implements DueDeliveries {
   readonly #visits: Record<"direct" | "filtered", Visits<WaitingOf & { dueAt: Date }>>;
   readonly #filters: DueFilters;
   readonly #evaluated = openGatherer<Evaluated>({
-    flush: (batch) => this.#decideBatch(batch, maxSize).finally(() => this.#wakeForHeld()),
+    flush: (batch) => this.#decideEvaluated(batch).finally(() => this.#wakeForHeld()),
     maxItems: maxBatchItems,
   });
   /** Deliveries of providers may wait for earlier ones that this process decides now. */
@@ -129,34 +134,26 @@ class Builder implements DueDeliveries {
 
   /** Decides due deliveries that need no thread: of each organization as many. @returns true if one may have more */
   async #decideDue(owners: string[], share: number): Promise<boolean> {
-    const { db, clock } = this.#services;
-    const now = clock.now();
+    const now = this.#services.clock.now();
     let ids: string[] = [];
     let isMore = false;
-    const decideAll = () =>
-      db.transaction(async (tx) => {
-        const due = [];
-        for (const organizationId of owners) {
-          const own = await lockDue(tx, { organizationId, isFiltered: false, now, limit: share });
-          isMore ||= own.length === share;
-          due.push(...own);
-        }
-        ids = due.map(({ id }) => id);
-        return decideAndBuild(tx, this.#services, { deliveries: due, results: new Map(), maxSize });
-      });
+    const lock = async (tx: Tx) => {
+      const due = [];
+      for (const organizationId of owners) {
+        const own = await lockDue(tx, { organizationId, isFiltered: false, now, limit: share });
+        isMore ||= own.length === share;
+        due.push(...own);
+      }
+      ids = due.map(({ id }) => id);
+      return due;
+    };
     try {
-      const decided = await decideAll();
-      this.#publish(decided);
-      this.#areHeld = decided.held.length > 0;
-      if (isMore && this.#areHeld) await this.#putOff(decided.held);
+      const { held } = await this.#decide(lock, new Map());
+      this.#areHeld = held.length > 0;
+      if (isMore && this.#areHeld) await this.#putOff(held);
     } catch (error) {
       if (error instanceof Outage) throw error;
-      if (error instanceof TooManyJobs)
-        await this.#decideBatch(
-          ids.map((id) => ({ id })),
-          maxSize,
-        );
-      else for (const id of ids) await this.#decideAlone(id);
+      for (const id of ids) await this.#decideAlone(id);
     }
     return isMore;
   }
@@ -175,7 +172,7 @@ class Builder implements DueDeliveries {
   async #decideAlone(id: string): Promise<void> {
     const { db, clock, log } = this.#services;
     try {
-      await this.#decideBatch([{ id }], maxSize);
+      await this.#decideThese([id], new Map());
     } catch (error) {
       if (error instanceof Outage) throw error;
       log.warn({ err: error, deliveryId: id }, "a delivery could not be decided; it will be tried again");
@@ -184,64 +181,73 @@ class Builder implements DueDeliveries {
     }
   }
 
-  async #decideBatch(batch: Evaluated[], maxSize: number): Promise<void> {
+  async #decideEvaluated(batch: Evaluated[]): Promise<void> {
     const results = new Map(batch.flatMap(({ id, result }) => (result ? [[id, result] as const] : [])));
-    const large: Excess[] = [];
-    for (let left = batch; left.length > 0; ) {
-      try {
-        this.#publish(await this.#decide(left, { results, maxSize }));
-        break;
-      } catch (error) {
-        if (!(error instanceof TooManyJobs)) throw error;
-        left = await this.#take(error, left);
-        large.push(...error.excesses);
-      }
-    }
-    for (const each of large) this.#startLarge(each, batch);
+    await this.#decideThese(
+      batch.map(({ id }) => id),
+      results,
+    );
   }
 
-  #publish(decided: Decided): void {
+  async #decideThese(ids: string[], results: Results, maxSize?: number): Promise<void> {
+    await this.#decide((tx) => lockIfWaiting(tx, { ids }), results, maxSize);
+  }
+
+  /** Decides deliveries, and begins to build in turns those that have too many jobs for a common transaction. */
+  async #decide(
+    lock: (tx: Tx) => PromiseLike<Delivery[]>,
+    results: Results,
+    maxSize = maxCommonSize,
+  ): Promise<Decided> {
+    const { decided, large } = await this.#services.db.transaction(async (tx) =>
+      decideSmall(tx, this.#services, { deliveries: await lock(tx), results, maxSize }),
+    );
     publishDecided(this.#services, decided);
     if (decided.isMore) this.wake();
-  }
-
-  #decide(
-    batch: Evaluated[],
-    options: Pick<Parameters<typeof decideAndBuild>[2], "results" | "maxSize">,
-  ): Promise<Decided> {
-    return this.#services.db.transaction(async (tx) => {
-      const ids = batch.map(({ id }) => id);
-      return decideAndBuild(tx, this.#services, { deliveries: await lockIfWaiting(tx, { ids }), ...options });
-    });
-  }
-
-  /** Takes deliveries with too many jobs for a common transaction. @returns the others */
-  async #take({ excesses }: TooManyJobs, batch: Evaluated[]): Promise<Evaluated[]> {
-    const { db, clock } = this.#services;
-    const ids = excesses.flatMap(({ parts }) => parts.flat().map(({ deliveryId }) => deliveryId ?? ""));
-    const dueAt = new Date(clock.now().getTime() + takenMs);
-    await db.transaction((tx) => setDue(tx, { ids, dueAt }));
-    const taken = new Set(ids);
-    return batch.filter(({ id }) => !taken.has(id));
+    for (const each of large) this.#startLarge(each, results);
+    return decided;
   }
 
   /** Builds them in turns. If some of the organization wait already, these are due again after half a minute. */
-  #startLarge({ organizationId, parts }: Excess, batch: Evaluated[]): void {
+  #startLarge({ organizationId, parts }: Excess, results: Results): void {
     if (this.#large.has(organizationId)) return;
     this.#large.add(organizationId);
-    const byId = new Map(batch.map((each) => [each.id, each]));
-    const own = partsOfDeliveries(parts).map((part) => part.flatMap((id) => byId.get(id) ?? []));
-    this.#tasks.add(this.#buildLarge(organizationId, own).finally(() => this.#large.delete(organizationId)));
+    const building = this.#buildLarge(organizationId, partsOfDeliveries(parts), results);
+    this.#tasks.add(building.finally(() => this.#large.delete(organizationId)));
   }
 
-  async #buildLarge(organizationId: string, parts: Evaluated[][]): Promise<void> {
+  async #buildLarge(organizationId: string, parts: string[][], results: Results): Promise<void> {
     const { signal } = this.#tasks;
-    for (const part of parts) {
-      const build = () => this.#decideBatch(part, 1);
+    for (const ids of parts) {
+      const build = () => this.#decideThese(ids, results, 1);
       await laterWork.take(organizationId, build, signal).catch((error) => {
         if (!signal.aborted)
           this.#services.log.warn({ err: error, organizationId }, "large builds were not made; they will be");
       });
+    }
+  }
+}
+
+/**
+ * Decides all deliveries but those with too many jobs for a common transaction, which are due again after half a minute.
+ * The transaction goes on: it has the deliveries of others, too.
+ */
+async function decideSmall(
+  tx: Tx,
+  services: Services,
+  { deliveries, ...options }: Parameters<typeof decideAndBuild>[2],
+): Promise<{ decided: Decided; large: Excess[] }> {
+  const dueAt = new Date(services.clock.now().getTime() + takenMs);
+  const large: Excess[] = [];
+  for (let left = deliveries; ; ) {
+    try {
+      return { decided: await decideAndBuild(tx, services, { deliveries: left, ...options }), large };
+    } catch (error) {
+      if (!(error instanceof TooManyJobs)) throw error;
+      const ids = new Set(error.excesses.flatMap(({ parts }) => partsOfDeliveries(parts).flat()));
+      await setDue(tx, { ids: [...ids], dueAt });
+      left = left.filter(({ id }) => !ids.has(id));
+      large.push(...error.excesses);
     }
   }
 }

@@ -65,7 +65,7 @@ export async function rebuildDelivery(
 async function requireRequests(tx: Tx, services: Services, report: HostReport): Promise<BuildRequest[]> {
   const { deliveryId, trigger, reading } = report;
   if ("problem" in reading) throw new Refusal(422, `The event was not understood: ${reading.problem}`);
-  const plans = await planEvents(tx, services, [report], {
+  const { plans } = await planEvents(tx, services, [report], {
     pipelineIds: [trigger.pipelineId],
     isAsked: true,
   });

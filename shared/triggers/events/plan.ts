@@ -50,17 +50,17 @@ interface Event {
 }
 
 /**
- * Plans builds of what source hosts report, in the order of the reports, and stores what it says of open requests. Looks up
- * a bounded number of rows for each.
- * @returns plans by the delivery's id
+ * Plans builds of what source hosts report, in the order of the reports. Looks up a bounded number of rows for each, and
+ * writes none.
+ * @returns plans by the delivery's id; open: what the reports say of open requests, to be stored with the builds
  */
 export async function planEvents(
   tx: Tx,
   services: Services,
   reports: HostReport[],
   { pipelineIds, isAsked = false }: PlanOptions,
-): Promise<Map<string, Plan>> {
-  if (reports.length === 0) return new Map();
+): Promise<{ plans: Map<string, Plan>; open: OpenRequests }> {
+  if (reports.length === 0) return { plans: new Map(), open: new OpenRequests() };
   const pipelines = new Map((await lockPipelines(tx, pipelineIds)).map((each) => [each.id, each]));
   const pathOfPipeline = new Map(
     [...pipelines].map(([id, { repository }]) => [id, pathOf(repository ?? "")] as const),
@@ -108,9 +108,7 @@ export async function planEvents(
       made.push({ pipelineId: pipeline.id, branch, commit, isFork: isOfFork({ options: options ?? null }) });
     plans.set(report.deliveryId, plan);
   }
-  if (isAsked) return plans;
-  await open.store(tx);
-  return leaveOutBuilt(tx, plans);
+  return { plans: isAsked ? plans : await leaveOutBuilt(tx, plans), open };
 }
 
 function noBuilds({ trigger: { pipelineId } }: HostReport): Plan {

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { updatePipeline } from "../../shared/pipelines/pipelines.ts";
+import { openDueDeliveries } from "../../shared/triggers/deliveries/due.ts";
+import { buildOfDelivery } from "../helpers/builds.ts";
+import { describeWorld } from "../helpers/databases.ts";
+import { post } from "../helpers/http.ts";
+import { setUpOrganization } from "../helpers/organization.ts";
+import { startWorld } from "../helpers/world.ts";
+
+describeWorld("webhooks whose builds have too many jobs for one transaction", startWorld, (world) => {
+  it("leave the transaction to those of other organizations", async () => {
+    const { services } = world;
+    const [attacker, victim] = [
+      await setUpOrganization(world, "attacker"),
+      await setUpOrganization(world, "victim"),
+    ];
+    await updatePipeline(services, attacker.operator, attacker.pipeline, {
+      steps: Array.from({ length: 4 }, () => ({ command: "true", parallelism: 90 })),
+    });
+    const [many, small] = [await attacker.trigger(), await victim.trigger()];
+    const ids: string[] = [];
+    for (const { path } of [many, many, many, many, many, many, small])
+      ids.push((await post(world.url + path, "{}")).body.id);
+    let inVain = 0;
+    const transaction: typeof services.db.transaction = (work) =>
+      services.db.transaction(work).catch((error) => {
+        inVain++;
+        throw error;
+      });
+    const worker = openDueDeliveries({ ...services, db: { ...services.db, transaction } });
+
+    worker.wake();
+    await worker.idle();
+    await worker.close();
+
+    const builds = await Promise.all(ids.map((id) => buildOfDelivery(world, id)));
+    assert.deepEqual(
+      builds.slice(0, 6).map((build) => build?.number),
+      [1, 2, 3, 4, 5, 6],
+    );
+    assert.ok((builds.at(-1)?.id ?? "z") < (builds[0]?.id ?? ""), "the other organization's is first");
+    assert.equal(inVain, 0);
+  });
+});
