@@ -1,7 +1,7 @@
 import type { Db } from "../db/database.ts";
 import { publishAfterCommit } from "../db/transaction-guard.ts";
 import type { Services } from "../services/services.ts";
-import { endTasks, findTaskOwner, listTasks } from "../tasks/store.ts";
+import { endTasks, listOwnedTasks } from "../tasks/store.ts";
 import { putReceivers } from "./store.ts";
 import { listResting, makeDueIfResting } from "./wake-store.ts";
 
@@ -44,7 +44,8 @@ export async function wakeMessages(
 }
 
 async function begin(db: Db, id: string): Promise<Place | undefined> {
-  const due = await listTasks(db, "wake", id);
-  const organizationId = await findTaskOwner(db, "wake", id);
-  return organizationId === undefined ? undefined : { organizationId, due, after: undefined };
+  const tasks = await listOwnedTasks(db, "wake", id);
+  const [first] = tasks;
+  if (!first) return undefined;
+  return { organizationId: first.organizationId, due: tasks.map((task) => task.id), after: undefined };
 }

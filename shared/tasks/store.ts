@@ -43,24 +43,21 @@ export async function later(
  * each was committed with its cause, which the later reads see.
  */
 export async function listTasks(db: Db | Tx, kind: TaskKind, subjectId: string): Promise<string[]> {
+  return (await listOwnedTasks(db, kind, subjectId)).map(({ id }) => id).sort();
+}
+
+/** Like `listTasks`, in any order, with the organization of the subject. */
+export async function listOwnedTasks(
+  db: Db | Tx,
+  kind: TaskKind,
+  subjectId: string,
+): Promise<Pick<Task, "id" | "organizationId">[]> {
   const { tasks } = db.tables;
-  const found = await db
-    .select({ id: tasks.id })
+  return db
+    .select({ id: tasks.id, organizationId: tasks.organizationId })
     .from(tasks)
     .where(and(eq(tasks.kind, kind), eq(tasks.subjectId, subjectId)))
     .limit(maxAtOnce);
-  return found.map(({ id }) => id).sort();
-}
-
-/** Finds the organization of a subject that has tasks. */
-export async function findTaskOwner(db: Db, kind: TaskKind, subjectId: string): Promise<string | undefined> {
-  const { tasks } = db.tables;
-  const [found] = await db
-    .select({ organizationId: tasks.organizationId })
-    .from(tasks)
-    .where(and(eq(tasks.kind, kind), eq(tasks.subjectId, subjectId)))
-    .limit(1);
-  return found?.organizationId;
 }
 
 export async function endTasks(tx: Tx, ids: string[]): Promise<void> {

@@ -83,6 +83,20 @@ describeWorld("messages of a service that was changed", openOutboxWorld, (outbox
     assert.equal(await wakeMessages(outbox.services, id), undefined, "nothing is left to do");
   });
 
+  it("cost one read of their tasks", async () => {
+    const { id, resting, wake } = await refuse(2);
+    await wake();
+    let reads = 0;
+    const select = ((...fields: Parameters<ReturnType<typeof db>["select"]>) => {
+      reads++;
+      return db().select(...fields);
+    }) as ReturnType<typeof db>["select"];
+
+    await wakeMessages({ ...outbox.services, db: { ...db(), select } }, id);
+
+    assert.deepEqual([reads, await resting()], [1, 0]);
+  });
+
   it("leave no work if none waits", async () => {
     const { id, wake, tasks } = await refuse(0);
     await wake();

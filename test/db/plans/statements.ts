@@ -22,7 +22,7 @@ import {
 import { listPipelineNames } from "../../../shared/pipelines/store.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import { findNextOwner as findNextWithSchedules } from "../../../shared/schedules/store.ts";
-import { findNextOwner, listDue } from "../../../shared/tasks/store.ts";
+import { findNextOwner, listDue, listOwnedTasks } from "../../../shared/tasks/store.ts";
 import {
   countMatches,
   type DeliveryFilter,
@@ -194,6 +194,7 @@ export const statements: Record<string, Statement> = {
   ),
   "the next organization with tasks": on(/tasks_due/, (db) => findNextOwner(db, id)),
   "the next organization with schedules": on(/schedules_due/, (db) => findNextWithSchedules(db, id)),
+  "tasks of a subject": on(/tasks_subject/, (db) => listOwnedTasks(db, "wake", id)),
   "due tasks": inOrder((db) => listDue(db, organizationId, time, 50)),
 
   "members of an organization": inOrder((db) => listMembersPage(db, organizationId, next)),
