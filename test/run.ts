@@ -1,10 +1,9 @@
 import "../shared/process/node-version.ts";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { constants } from "node:os";
-import { join, relative, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { loaders } from "../scripts/node-options.ts";
 import { endGroup } from "../scripts/scratch/programs.ts";
@@ -45,9 +44,6 @@ const testOptions = [
   // Ends files whose timed-out tests leave connections open.
   "--test-force-exit",
 ];
-/** More failures are not chance. Nor is a process that crashed. */
-const maxSecondTries = 5;
-const isTest = (file: string) => file.endsWith(".test.ts");
 
 let finishing: Promise<never> | undefined;
 
@@ -85,8 +81,6 @@ try {
     TEST_QUICK: isQuick ? "1" : undefined,
     // Processes start from it with a third of the CPU time. Few files start too few to gain.
     TEST_BUNDLE: process.env.TEST_BUNDLE ?? (areMany && !isQuick ? makeBundle() : undefined),
-    // A second try repeats the random tests.
-    TEST_SEED: process.env.TEST_SEED ?? String(randomInt(2 ** 31)),
     // Compiles shared imports once.
     NODE_COMPILE_CACHE: compileCache,
   };
@@ -97,9 +91,8 @@ try {
     throw new Unusable("A process ended before it had run its files, so not all tests were run.");
   }
   if (exitCode === 0 && writesDurations) copyFileSync(durations, recordedDurations);
-  const lastExitCode = exitCode === 0 || !env.TEST_SECOND_TRY ? exitCode : await tryAgain(options, env);
-  if (areMany && lastExitCode !== 0 && !finishing) sayFailures();
-  await finish(lastExitCode);
+  if (areMany && exitCode !== 0 && !finishing) sayFailures();
+  await finish(exitCode);
 } catch (error) {
   if (!finishing) say(error instanceof Unusable ? error.message : String(error));
   await finish(1);
@@ -139,23 +132,6 @@ function makeBundle(): string {
 function sayFailures(): void {
   const failures = readFailures(failuresFile);
   if (failures.length > 0) say(describeFailures(failures));
-}
-
-/** Runs the failed files again, one by one, unless they are many. */
-async function tryAgain(options: string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const first = readFailures(failuresFile);
-  const failed = [...new Set(first.map(({ file }) => file))];
-  if (failed.length === 0 || failed.length > maxSecondTries || !failed.every(isTest) || finishing) return 1;
-  const names = failed.map((file) => `  ${relative("", file)}\n`).join("");
-  say(`Tests failed in:\n${names}These files run once more, one by one, with the seed ${env.TEST_SEED}.`);
-  const exitCode = await runTests([...testOptions, ...options, "--test-concurrency=1"], failed, env);
-  const failedAgain = new Set(readFailures(failuresFile).map(({ file }) => file));
-  const passed = first.filter(({ file }) => !failedAgain.has(file));
-  if (passed.length > 0 && (exitCode === 0 || failedAgain.size > 0))
-    say(
-      `These failed first and then passed. They depend on chance or speed: fix them.\n${describeFailures(passed)}`,
-    );
-  return exitCode;
 }
 
 /** Sets each server's address, or the reason why it is missing. */

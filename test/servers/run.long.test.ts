@@ -53,30 +53,6 @@ describe("npm test", () => {
     assert.equal(stderr, "There are no tests in test/nothing.\n");
   });
 
-  it("runs a failed file once more if told so, with its seed, and says so", (context) => {
-    const folder = mkdtempSync(join(tmpdir(), "signalbox-run-"));
-    context.after(() => rmSync(folder, { recursive: true }));
-    const once = join(folder, "once.test.ts");
-    writeFileSync(
-      once,
-      failing(`const first = ${JSON.stringify(join(folder, "seed"))};
-      if (!existsSync(first)) { writeFileSync(first, process.env.TEST_SEED); assert.fail(); }
-      assert.equal(readFileSync(first, "utf8"), process.env.TEST_SEED);`),
-    );
-    const never = join(folder, "never.test.ts");
-    writeFileSync(never, failing("assert.fail();"));
-
-    const passed = npmTest([once], { TEST_SECOND_TRY: "1" });
-    rmSync(join(folder, "seed"));
-    const failed = npmTest([once, never], { TEST_SECOND_TRY: "1" });
-
-    assert.equal(passed.status, 0, passed.stdout);
-    assert.match(passed.stderr, /failed first and then passed.*\n.*once\.test\.ts/);
-    assert.equal(failed.status, 1);
-    assert.match(failed.stderr, /run once more/);
-    assert.match(failed.stderr, /failed first and then passed.*\n.*once\.test\.ts: fails\nFailed\n/);
-  });
-
   it("runs many files in a few processes, names one that cannot be loaded, and ends with what failed", (context) => {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-run-"));
     context.after(() => rmSync(folder, { recursive: true }));
@@ -100,7 +76,7 @@ describe("npm test", () => {
         });`,
       );
 
-    const { status, stdout, stderr } = npmTest([folder], { TEST_SECOND_TRY: "1", TEST_BUNDLE: folder });
+    const { status, stdout, stderr } = npmTest([folder], { TEST_BUNDLE: folder });
 
     const passed = [...stdout.matchAll(/ {2}✔ passes as number (\d+) in (\d+)/g)];
     assert.deepEqual(
@@ -109,9 +85,8 @@ describe("npm test", () => {
     );
     assert.ok(new Set(passed.map(([, , pid]) => pid)).size <= 6);
     assert.equal(status, 1);
-    const [first, atTheEnd] = stderr.split("run once more");
-    assert.ok(first?.includes(`\n  ${relative("", broken)}\n`), stderr);
-    assert.match(atTheEnd ?? "", /failing\.test\.ts: fails\na reason\n/);
+    assert.ok(stderr.includes(`${relative("", broken)}: `), stderr);
+    assert.match(stderr, /failing\.test\.ts: fails\na reason\n/);
   });
 
   it("runs the tests of a name alone, whose files are among many", (context) => {
@@ -135,7 +110,6 @@ describe("npm test", () => {
 
 function failing(body: string): string {
   return `import assert from "node:assert/strict";
-    import { existsSync, readFileSync, writeFileSync } from "node:fs";
     import { it } from "node:test";
     it("fails", () => { ${body} });`;
 }
