@@ -5,7 +5,7 @@ import {
   type DirectUpload,
   type UploadedPart,
 } from "../blobs/blobs.ts";
-import { Refusal, unavailable } from "../refusal.ts";
+import { unavailable } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
 import { openOrder } from "../sharing/in-order.ts";
 import { later } from "../tasks/store.ts";
@@ -61,21 +61,23 @@ async function beginAll(direct: DirectTransfers, artifacts: Artifact[]) {
 /**
  * Joins the parts to one file, and has a worker compare it. Does nothing with an artifact that has no parts, or is
  * stored.
- * @throws Refusal 422, 503
+ * @returns false if the parts are not those that were uploaded
+ * @throws Refusal 503
  */
 export async function completeParts(
   services: Services,
   artifact: Artifact,
   parts: UploadedPart[],
-): Promise<void> {
-  const { id, organizationId, path, uploadId, state, storedAt } = artifact;
+): Promise<boolean> {
+  const { id, organizationId, uploadId, state, storedAt } = artifact;
   const { direct } = services.blobs;
-  if (!direct || uploadId === null || state !== "new" || storedAt !== null) return;
+  if (!direct || uploadId === null || state !== "new" || storedAt !== null) return true;
   const outcome = await orUnavailable(services, () =>
     direct.completeUpload(artifactBlob(id), uploadId, parts),
   );
-  if (outcome === "refused") throw new Refusal(422, `The parts of ${path} are not those that were uploaded`);
+  if (outcome === "refused") return false;
   await services.db.transaction((tx) => later(tx, "artifact", organizationId, [id]));
+  return true;
 }
 
 /** The artifact once it was compared. Undefined: not yet. */

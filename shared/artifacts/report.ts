@@ -23,8 +23,9 @@ const maxWaitMs = 20 * secondMs;
 const lookEveryMs = 200;
 
 /**
- * new → finished or error, all or none. The same report again changes nothing.
- * @throws Refusal 422, 404 of a stale lease
+ * new → finished or error. The same report again changes nothing. Agents do not repeat a report that is refused, so
+ * whatever is wrong about some artifacts, the others get their state.
+ * @throws Refusal 422 once the others have it, 404 of a stale lease
  */
 export async function reportArtifacts(
   services: Services,
@@ -34,21 +35,26 @@ export async function reportArtifacts(
 ): Promise<void> {
   await completeAll(services, attempt, reports);
   const stateOf = new Map(reports.map(({ id, state }) => [id, state]));
-  const { build, failed } = await changeWhileLeased(leases, attempt, async (tx, build) => {
+  const { build, failed, problem } = await changeWhileLeased(leases, attempt, async (tx, build) => {
     const found = await listArtifactsOfJob(tx, { jobId: attempt.lease.jobId, ids: [...stateOf.keys()] });
-    if (found.length < stateOf.size) throw new Refusal(422, "An artifact is not one of this job");
-    for (const artifact of found) requireReportable(artifact, stateOf.get(artifact.id) as Report["state"]);
-
+    const judged = found.map((artifact) => {
+      const state = stateOf.get(artifact.id) as Report["state"];
+      return { id: artifact.id, state, problem: problemOf(artifact, state) };
+    });
     const idsOf = (state: Report["state"]) =>
-      [...stateOf].filter((each) => each[1] === state).map(([id]) => id);
+      judged.flatMap((each) => (each.state === state && each.problem === undefined ? each.id : []));
     await finishIfNew(tx, { ids: idsOf("finished"), now: tx.now });
-    return { build, failed: await failArtifacts(tx, build.organizationId, idsOf("error")) };
+    const failed = await failArtifacts(tx, build.organizationId, idsOf("error"));
+    const problems = judged.flatMap(({ problem }) => problem ?? []);
+    if (found.length < stateOf.size) problems.push("An artifact is not one of this job");
+    return { build, failed, problem: problems[0] };
   });
   services.events.publish(buildTopics(build, []));
   await discardBytes(services, failed);
+  if (problem !== undefined) throw new Refusal(422, problem);
 }
 
-/** Waits until a worker has compared what came in parts. @throws Refusal 422, 503 */
+/** Waits until a worker has compared what came in parts. @throws Refusal 503 */
 async function completeAll(services: Services, { lease }: Attempt, reports: Report[]): Promise<void> {
   const partsOf = new Map(
     reports.flatMap(({ id, state, parts }) => (state === "finished" && parts ? [[id, parts]] : [])),
@@ -56,22 +62,24 @@ async function completeAll(services: Services, { lease }: Attempt, reports: Repo
   if (partsOf.size === 0 || !services.blobs.direct) return;
   const found = await listArtifactsById(services.db, [...partsOf.keys()]);
   const own = found.filter(({ jobId, uploadId }) => jobId === lease.jobId && uploadId !== null);
-  for (const artifact of own) await completeParts(services, artifact, partsOf.get(artifact.id) ?? []);
+  const completed: string[] = [];
+  for (const artifact of own)
+    if (await completeParts(services, artifact, partsOf.get(artifact.id) ?? [])) completed.push(artifact.id);
 
   const deadline = performance.now() + maxWaitMs;
-  for (const { id } of own)
+  for (const id of completed)
     while (!(await findChecked(services, id))) {
       if (performance.now() > deadline) throw unavailable();
       await sleep(lookEveryMs);
     }
 }
 
-/** @throws Refusal 422 */
-function requireReportable(
+/** Says why an artifact cannot get a state. */
+function problemOf(
   { path, state, storedAt, uploadDestination }: Artifact,
   next: Report["state"],
-): void {
-  if (state !== "new" && state !== next) throw new Refusal(422, `The artifact ${path} is ${state} already`);
+): string | undefined {
+  if (state !== "new" && state !== next) return `The artifact ${path} is ${state} already`;
   const isThere = storedAt !== null || uploadDestination !== null;
-  if (next === "finished" && !isThere) throw new Refusal(422, `The artifact ${path} was not uploaded`);
+  return next === "finished" && !isThere ? `The artifact ${path} was not uploaded` : undefined;
 }

@@ -74,6 +74,30 @@ describeWorldOn(sqlite, "an artifact", openApi, (api) => {
     assert.equal((await search()).length, 1);
   });
 
+  it("that came is finished, though others of the report never came or have ended otherwise", async () => {
+    const { agent, announce, report, search } = await startJob();
+    const files = ["came", "missing", "given up", "ended"].map((path) => ({ ...file, path }));
+    const { ids, form } = await announce(files);
+    const [came, missing, givenUp, ended] = ids;
+    for (const each of files.slice(0, 1)) assert.equal((await agent.sendArtifact(form, each)).status, 200);
+    assert.equal((await report([{ id: ended, state: "error" }])).status, 200);
+
+    const { status, body } = await report([
+      { id: missing, state: "finished" },
+      { id: ended, state: "finished" },
+      { id: unknownId, state: "finished" },
+      { id: came, state: "finished" },
+      { id: givenUp, state: "error" },
+    ]);
+
+    assert.equal(status, 422);
+    assert.match(body.message, /^The artifact (missing was not uploaded|ended is error already)$/);
+    const found: { path: string }[][] = [];
+    for (const state of ["finished", "new", "error"]) found.push(await search({ query: "*", state }));
+    const paths = found.map((each) => each.map(({ path }) => path));
+    assert.deepEqual(paths, [["came"], ["missing"], ["given up", "ended"]]);
+  });
+
   it("is not taken without its batch's signature, which ends after a day", async () => {
     const { agent, announce } = await startJob();
     const { form } = await announce();
