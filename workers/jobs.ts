@@ -40,6 +40,8 @@ export interface WorkerJob {
 
 export interface WorkerJobs {
   jobs: WorkerJob[];
+  /** Begins to end what runs, by its name. */
+  end: () => Record<string, Promise<void>>;
   close: () => Promise<void>;
 }
 
@@ -121,11 +123,16 @@ export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] 
   const timer = setInterval(() => {
     for (const each of looking) each.wake();
   }, lookEveryMs);
-  const close = async () => {
+  const end = () => {
     clearInterval(timer);
-    await Promise.all([deliveries.close(), tasks.close(), schedules.close(), outbox?.close()]);
+    return {
+      deliveries: deliveries.close(),
+      tasks: tasks.close(),
+      schedules: schedules.close(),
+      ...(outbox && { messages: outbox.close() }),
+    };
   };
-  return { jobs, close };
+  return { jobs, end, close: async () => void (await Promise.all(Object.values(end()))) };
 }
 
 function job(contract: JobContract, run: () => Promise<unknown>): WorkerJob {

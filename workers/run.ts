@@ -32,9 +32,9 @@ export async function startWorkers(
   services: Services,
   queues: readonly WorkQueue[] = workQueues,
 ): Promise<Workers> {
-  const { config } = services;
+  const { config, log } = services;
   const redis = connectPatient(config.redisUrl);
-  const { jobs, close: closeJobs } = openWorkerJobs(services, queues);
+  const { jobs, end: endJobs } = openWorkerJobs(services, queues);
   const workers = queues.map((queue) => openWorker(services, { queue, redis, jobs }));
 
   const contracts = jobs.map((job) => job.contract);
@@ -46,15 +46,32 @@ export async function startWorkers(
   return {
     async close() {
       clearInterval(timer);
-      await stopMeasuring?.();
       // Without Redis a graceful close never ends, and cannot be forced once begun.
       const isForced = redis.status !== "ready";
-      const closed = Promise.allSettled(workers.map((worker) => worker.close(isForced)));
-      await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
+      const unfinished = await findUnfinished(config.shutdownMs, {
+        ...endJobs(),
+        "background jobs": Promise.allSettled(workers.map((worker) => worker.close(isForced))),
+        ...(stopMeasuring && { measuring: stopMeasuring() }),
+      });
       redis.disconnect();
-      await closeJobs();
+      if (unfinished.length > 0)
+        log.warn({ unfinished }, "stops in the middle of work, which others will do");
     },
   };
+}
+
+/** Waits until all has ended, or the time is over. @returns the names of what has not ended */
+export async function findUnfinished(
+  ms: number,
+  ending: Record<string, Promise<unknown>>,
+): Promise<string[]> {
+  const names = new Set(Object.keys(ending));
+  const ended = Object.entries(ending).map(async ([name, end]) => {
+    await end;
+    names.delete(name);
+  });
+  await Promise.race([Promise.all(ended), sleep(ms, undefined, { ref: false })]);
+  return [...names];
 }
 
 function openWorker(
