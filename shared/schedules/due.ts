@@ -83,13 +83,21 @@ export function openDueSchedules(services: Services, isClockRight: () => Promise
     }
     return due.length === maxOfLook;
   };
+  /** Before the first look, too, the clock may have been ahead of what it is. */
+  let wasClockAhead = true;
+  const sweeps = openLooks(services, async () => {
+    wasClockAhead = false;
+    await bringForward(services, signal).catch((error) => {
+      wasClockAhead = true;
+      throw error;
+    });
+    return false;
+  });
   let lastLookAt: Date | undefined;
   const look = async () => {
     const now = clock.now();
-    // Before the first look, the clock may have been ahead of what it is.
-    const mayBeSetBack = lastLookAt === undefined || now.getTime() < lastLookAt.getTime() - toleranceMs;
-    const isRight = !mayBeSetBack || (await isClockRight());
-    if (isRight) lastLookAt = now;
+    if (lastLookAt && now.getTime() < lastLookAt.getTime() - toleranceMs) wasClockAhead = true;
+    lastLookAt = now;
     let isMore = false;
     await visitOwners(async ({ organizationId }) => {
       try {
@@ -100,17 +108,21 @@ export function openDueSchedules(services: Services, isClockRight: () => Promise
       }
       return "go on";
     });
-    // Last, since this reads all schedules, at each start of a worker too: those that are due need not wait for it.
-    if (mayBeSetBack && isRight) await bringForward(services, signal);
+    // Beside the looks: it reads all schedules, at each start of a worker too, and others fall due meanwhile.
+    if (wasClockAhead && (await isClockRight())) sweeps.wake();
     return isMore;
   };
   const looks = openLooks(services, look);
   return {
     wake: () => looks.wake(),
-    idle: () => looks.idle(),
+    async idle() {
+      await looks.idle();
+      await sweeps.idle();
+    },
     async close() {
       closing.abort();
       await looks.close();
+      await sweeps.close();
     },
   };
 }

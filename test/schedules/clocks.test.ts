@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/durations.ts";
+import { updateSchedule } from "../../shared/schedules/store.ts";
 import { describeWorld } from "../helpers/databases.ts";
+import { eventually } from "../helpers/http.ts";
 import { openSchedules } from "./open-schedules.ts";
 
 describeWorld("schedules while the clock or the database jumps", openSchedules, (api) => {
@@ -120,6 +122,38 @@ describeWorld("schedules while the clock or the database jumps", openSchedules, 
 
     const times = (await api.timesOf(made.pipelineId)).map((time) => (Number(time) - start) / hourMs);
     assert.deepEqual(times, [0, 24, 1, 2]);
+  });
+
+  it("build those that fall due while the others find their next times again", async () => {
+    const { services } = api.world;
+    await api.look();
+    const [late, due] = [await api.newSchedule({}), await api.newSchedule({})];
+    const nextBuildAt = new Date(Number(api.nextHour()) + dayMs);
+    await services.db.transaction((tx) => updateSchedule(tx, late.id, { nextBuildAt }));
+    const begun = Promise.withResolvers<void>();
+    const over = Promise.withResolvers<void>();
+    let isFirst = true;
+    const transaction: typeof services.db.transaction = async (work) => {
+      const holds = isFirst;
+      isFirst = false;
+      begun.resolve();
+      if (holds) await over.promise;
+      return services.db.transaction(work);
+    };
+    const worker = api.openWorker(() => true, { ...services, db: { ...services.db, transaction } });
+    const looked = [worker.look()];
+    await begun.promise;
+
+    const dueAt = Number(api.nextHour());
+    api.goTo(dueAt);
+    looked.push(worker.look());
+    await eventually("its build", async () => (await api.timesOf(due.pipelineId)).length > 0);
+    over.resolve();
+    await Promise.all(looked);
+    await worker.close();
+
+    assert.deepEqual(await api.timesOf(due.pipelineId), [dueAt]);
+    assert.equal((await late.read()).next_build_at, new Date(dueAt + hourMs).toISOString());
   });
 
   it("build each time once when the clock goes back an hour", async () => {
