@@ -187,11 +187,7 @@ function Facts({
       />
       <Fact name="Tags" value={tags?.join(", ")} />
       <Fact name="Default branch" value={defaultBranch} />
-      <Fact
-        name="Builds only"
-        value={branchConfiguration && <code>{branchConfiguration}</code>}
-        class="wide"
-      />
+      <Fact name="Branches" value={branchConfiguration && <code>{branchConfiguration}</code>} class="wide" />
       <dt>Repository</dt>
       <dd class="wide">
         {repository ? (

@@ -107,6 +107,7 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
 
     const page = await show(path);
     assert.match(words(page), /Left out just now : push to docs , by Branches/);
+    assert.match(words(page), / Branches main /, "the name of the fact is that of the field");
     assert.ok(page.includes(`Left out <a href="${delivery}">`));
     assert.match(page, /data-events="[^"]*trigger(:|%3A)/);
     const edit = /by <a href="([^"]*)">Branches/.exec(page)?.[1] ?? "";
