@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
@@ -11,11 +11,12 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { type FileHandle, open as openFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { BlobsUnavailable, NoRoomForBlob } from "../../shared/blobs/blobs.ts";
+import { artifactBlob, BlobsUnavailable, NoRoomForBlob } from "../../shared/blobs/blobs.ts";
 import { openFiles } from "../../shared/blobs/files/files.ts";
 import { hourMs } from "../../shared/durations.ts";
 import { chunks, expect, itIsAStore, newName } from "./contract.ts";
@@ -40,6 +41,28 @@ describe("a store of files", () => {
   });
 
   itIsAStore(open);
+
+  it("syncs the folders of blobs that come meanwhile at once", async ({ mock }) => {
+    const blobs = open();
+    const names = Array.from({ length: 4 }, (_, folder) =>
+      artifactBlob(`${randomUUID().slice(0, -2)}0${folder}`),
+    );
+    for (const name of names) mkdirSync(join(root, dirname(name)), { recursive: true });
+    await using handle = await openFile(scratch, "r");
+    let running = 0;
+    let most = 0;
+    mock.method(Object.getPrototypeOf(handle), "sync", async function (this: FileHandle) {
+      if (!(await this.stat()).isDirectory()) return;
+      most = Math.max(most, ++running);
+      while (!names.every((name) => existsSync(join(root, name)))) await setImmediate();
+      for (let turn = 0; turn < 10_000 && running < 2; turn++) await setImmediate();
+      running--;
+    });
+
+    await Promise.all(names.map((name) => blobs.write(name, chunks(bytes), expect(bytes))));
+
+    assert.ok(most >= 2);
+  });
 
   it("leaves no unfinished file, however a write ends", () => {
     assert.deepEqual(readdirSync(unfinished), []);

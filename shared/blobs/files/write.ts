@@ -76,17 +76,14 @@ async function makeFolder(path: string): Promise<void> {
 }
 
 /**
- * Folders are synced one after the other: one sync stores all renames of before in the journal, so the next ones have
- * little to do. At the same time each would wait for a sync of its own, in a thread.
+ * Folders that wait are synced at once: their renames share a commit of the journal. One flush at a time, so that a sync
+ * stores all renames in its folder of before, and few threads wait for a disk.
  */
 const folderSyncs = openGatherer<string>({
   when: async () => {},
   keyOf: (path) => path,
-  async flush(paths) {
-    const failures: unknown[] = [];
-    for (const path of paths) failures.push(await syncFolder(path).catch((error) => error)); // no second try: it would succeed
-    return failures;
-  },
+  // No second try: it would succeed.
+  flush: (paths) => Promise.all(paths.map((path) => syncFolder(path).catch((error) => error))),
 });
 
 async function syncFolder(path: string): Promise<void> {
