@@ -44,7 +44,12 @@ export const compareBuildPage = memberPage(async (services, request) => {
           Build <a href={buildPath(request)}>#{build.number}</a> and{" "}
           <a href={pathOf(request, earlier)}>#{earlier.number}</a>, the last of {build.branch} that passed
         </h1>
-        <Commits present={build} earlier={earlier} repository={pipeline.repository} />
+        <Commits
+          present={build.commit}
+          earlier={earlier.commit}
+          branch={build.branch}
+          repository={pipeline.repository}
+        />
         {pairs.length === 0 ? (
           <p class="empty">Their jobs have the same states and took about as long.</p>
         ) : (
@@ -82,26 +87,19 @@ function msOf(job: Job | undefined): number | undefined {
   return job?.startedAt && job.finishedAt ? job.finishedAt.getTime() - job.startedAt.getTime() : undefined;
 }
 
-function Commits({
-  present,
-  earlier,
-  repository,
-}: {
-  present: Pick<NearbyBuild, "commit">;
-  earlier: NearbyBuild;
-  repository: string | null;
-}) {
-  if (present.commit === earlier.commit)
+function Commits({ present, earlier, ...source }: { present: string; earlier: string } & Source) {
+  if (present === newest && earlier === newest)
+    return <p>Each is of the newest commit of {source.branch} at its time.</p>;
+  if (present === earlier)
     return (
       <p>
-        Both are of the commit <Commit commit={present.commit} repository={repository} />.
+        Both are of the commit <CommitOf commit={present} {...source} />.
       </p>
     );
-  const url = commitsUrl(repository, earlier.commit, present.commit);
+  const url = commitsUrl(source.repository, earlier, present);
   return (
     <p>
-      From <Commit commit={earlier.commit} repository={repository} /> to{" "}
-      <Commit commit={present.commit} repository={repository} />
+      From <CommitOf commit={earlier} {...source} /> to <CommitOf commit={present} {...source} />
       {url && (
         <>
           {": "}
@@ -112,6 +110,19 @@ function Commits({
       )}
     </p>
   );
+}
+
+interface Source {
+  branch: string;
+  repository: string | null;
+}
+
+/** The commit of a build until a job that checks it out says which one it is. */
+const newest = "HEAD";
+
+function CommitOf({ commit, branch, repository }: { commit: string } & Source) {
+  if (commit === newest) return <>the newest commit of {branch}</>;
+  return <Commit commit={commit} repository={repository} />;
 }
 
 /** The page of the commits between two on hosts that have one by this address. */
