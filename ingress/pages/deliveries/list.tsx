@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import type { BuildInDeliveries, BuildOfDelivery } from "../../../shared/builds/rows/build-store.ts";
 import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
 import { sizeInWords } from "../../../shared/refusal.ts";
@@ -133,14 +133,13 @@ export function BuildLinks({
   return (
     <>
       {builds.length > maxBuildsOfDelivery && <span class="quiet">earlier ones, </span>}
-      {builds.slice(-maxBuildsOfDelivery).map(({ id, number }) => (
-        <a
-          key={id}
-          class="build"
-          href={pathTo(patterns.buildPage, { ...parameters, number: String(number) })}
-        >
-          #{number}
-        </a>
+      {builds.slice(-maxBuildsOfDelivery).map(({ id, number }, index) => (
+        <Fragment key={id}>
+          {index > 0 && " "}
+          <a class="build" href={pathTo(patterns.buildPage, { ...parameters, number: String(number) })}>
+            #{number}
+          </a>
+        </Fragment>
       ))}
     </>
   );
