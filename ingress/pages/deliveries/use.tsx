@@ -1,7 +1,7 @@
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { listFigures } from "../../../shared/figures/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
+import { deliveriesUsed, isNearLimit } from "../../../shared/triggers/deliveries/limit.ts";
 import { BarChart } from "../charts/bar-chart.tsx";
 import { type Series, sumAt } from "../charts/bars.ts";
 import { deliverySeries } from "../charts/deliveries.ts";
@@ -9,8 +9,6 @@ import { lastDays, lastHours, timeInWords } from "../charts/times.ts";
 import { Fact } from "../ui/tables.tsx";
 
 const days = 7;
-/** The limit is shown once this share of it is used. */
-const noteworthyShare = 0.8;
 
 export type OrganizationUse = Awaited<ReturnType<typeof loadUse>>;
 
@@ -36,9 +34,9 @@ function findBusiest(hours: Date[], series: Series[]) {
 
 export function Use({ use: { times, deliveries, limit, busiest } }: { use: OrganizationUse }) {
   const used = limit.limit - limit.remaining;
-  const isNearLimit = used >= noteworthyShare * limit.limit;
+  const isNear = isNearLimit(limit);
   const hasDeliveries = busiest.count > 0;
-  if (!hasDeliveries && !isNearLimit) return null;
+  if (!hasDeliveries && !isNear) return null;
   return (
     <section aria-labelledby="use">
       <h2 id="use">Use</h2>
@@ -46,8 +44,7 @@ export function Use({ use: { times, deliveries, limit, busiest } }: { use: Organ
         <Fact
           name="Hourly limit"
           value={
-            isNearLimit &&
-            `${used.toLocaleString("en")} of ${limit.limit.toLocaleString("en")} deliveries used`
+            isNear && `${used.toLocaleString("en")} of ${limit.limit.toLocaleString("en")} deliveries used`
           }
         />
         {hasDeliveries && (

@@ -4,22 +4,31 @@ import { countBuildsByStates } from "../../../shared/builds/reading/list.ts";
 import { maxCounted } from "../../../shared/db/list-page.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/services/services.ts";
+import { deliveriesUsed, isNearLimit } from "../../../shared/triggers/deliveries/limit.ts";
 import { blockedBuildStates, runningBuildStates } from "../../../shared/vocabulary.ts";
 import { countInWords } from "../ui/pager.tsx";
 
 export type Numbers = Awaited<ReturnType<typeof loadNumbers>>;
 
-/** Counts builds and agents of an organization, each up to 1,000 and one more. */
-export async function loadNumbers({ db }: Services, { id }: Organization) {
+/** Counts builds and agents of an organization, each up to 1,000 and one more, and deliveries of its hourly limit. */
+export async function loadNumbers(services: Services, organization: Organization) {
+  const { db } = services;
+  const { id } = organization;
   const states = [runningBuildStates, ["scheduled" as const], blockedBuildStates];
   const filter = { organizationId: id, includePaused: true };
   const [running, waiting, blocked] = await countBuildsByStates(db, filter, states, maxCounted + 1);
-  return { running, waiting, blocked, agents: await countAgents(db, id, maxCounted + 1) };
+  return {
+    running,
+    waiting,
+    blocked,
+    agents: await countAgents(db, id, maxCounted + 1),
+    limit: await deliveriesUsed(services, organization),
+  };
 }
 
 /** One line of links: `3 run · 12 wait · 2 blocked for you`. */
 export function NumberLine({
-  numbers: { running, waiting, blocked, agents },
+  numbers: { running, waiting, blocked, agents, limit },
   paused,
   refused,
   org,
@@ -33,6 +42,7 @@ export function NumberLine({
 }) {
   const builds = (state: string) => `${pathTo(patterns.buildsPage, { org })}?state=${state}`;
   const queues = pathTo(patterns.clustersPage, { org });
+  const deliveries = pathTo(patterns.deliveriesPage, { org });
   const busy = `of ${countInWords(agents.connected)} ${agents.connected === 1 ? "agent" : "agents"} busy`;
   return (
     <ul class="numbers" data-blocks="numbers" aria-label="Now">
@@ -41,11 +51,15 @@ export function NumberLine({
       <Figure count={blocked} text="blocked for you" path={builds("blocked")} />
       <Figure count={paused} text={paused === 1 ? "queue paused" : "queues paused"} path={queues} />
       <Figure count={agents.busy} text={busy} path={queues} />
-      <Figure
-        count={refused}
-        text="refused this hour"
-        path={refused > 0 ? "#needs" : pathTo(patterns.deliveriesPage, { org })}
-      />
+      <Figure count={refused} text="refused this hour" path={refused > 0 ? "#needs" : deliveries} />
+      {isNearLimit(limit) && (
+        <li data-part="">
+          <a href={deliveries}>
+            <strong>{(limit.limit - limit.remaining).toLocaleString("en")}</strong> of{" "}
+            {limit.limit.toLocaleString("en")} deliveries an hour used
+          </a>
+        </li>
+      )}
     </ul>
   );
 }

@@ -27,6 +27,11 @@ export function deliveriesUsed(
   return rateLimiter.peek(deliveriesLimit({ organizationId: id, deliveriesPerHour }));
 }
 
+/** Says if at least 80 % of a limit is used, which people should know. */
+export function isNearLimit({ limit, remaining }: Pick<RateLimitState, "limit" | "remaining">): boolean {
+  return limit - remaining >= 0.8 * limit;
+}
+
 /** @throws DeliveryRefusal 429 */
 export function requireAdmitted({ admitted, limit, resetMs }: RateLimitState): void {
   if (admitted) return;

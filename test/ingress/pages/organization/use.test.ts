@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
+import { eq } from "drizzle-orm";
 import { dayMs, hourMs } from "../../../../shared/durations.ts";
 import { newId } from "../../../../shared/ids.ts";
 import type { FigureName } from "../../../../shared/vocabulary.ts";
@@ -59,6 +60,24 @@ describeWorldOn(sqlite, "the use of an organization", startPages, (pages) => {
     ]);
     assert.doesNotMatch(words(html), /Hourly limit/);
     assert.match(words(html), /Busiest hour of 7 days 30 deliveries, from \w+ \d+ \w+,? (at )?23:00 UTC/);
+  });
+
+  it("is on home too once 80 % of the hourly limit is used", async () => {
+    const { path } = await pages.acme.trigger();
+    const { organizations } = pages.services.db.tables;
+    await pages.services.db.transaction((tx) =>
+      tx.update(organizations).set({ deliveriesPerHour: 5 }).where(eq(organizations.id, pages.acme.id)),
+    );
+    const readBoth = async () => [words(await read("/organizations/acme")), words(await read())];
+    await post(pages.url + path, "{}");
+    await post(pages.url + path, "{}");
+    for (const html of await readBoth()) assert.doesNotMatch(html, /of 5 deliveries/);
+
+    await post(pages.url + path, "{}");
+
+    const [home = "", list = ""] = await readBoth();
+    assert.match(home, / 4 of 5 deliveries an hour used/);
+    assert.match(list, /Hourly limit 4 of 5 deliveries used/);
   });
 
   it("has at most 300 KB with its builds", async () => {
