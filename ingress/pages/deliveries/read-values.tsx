@@ -1,19 +1,19 @@
 import type { ReadValue } from "../../../shared/triggers/filter/read-values.ts";
 
 /** The values that an expression read. */
-export function Values({ values, isShown }: { values: ReadValue[]; isShown: (member: string) => boolean }) {
+export function Values({ values, isShown }: { values: ReadValue[]; isShown: (value: ReadValue) => boolean }) {
   return (
     <dl class="read-values">
-      {values.map(({ member, value }) => (
+      {values.map((read) => (
         <>
           <dt>
-            <code>{member}</code>
+            <code>{read.member}</code>
           </dt>
           <dd>
-            {value === undefined ? (
+            {read.value === undefined ? (
               <span class="quiet">is missing</span>
-            ) : isShown(member) ? (
-              <code>{value}</code>
+            ) : isShown(read) ? (
+              <code>{read.value}</code>
             ) : (
               <span class="quiet">is there, but not shown</span>
             )}
@@ -25,8 +25,8 @@ export function Values({ values, isShown }: { values: ReadValue[]; isShown: (mem
 }
 
 /** Says if it is a header whose value is not shown. */
-export function isSecret(member: string, shown: Set<string>): boolean {
-  const [, name] = /^webhook\.headers\b\W*HTTP_(\w+)/.exec(member) ?? [];
-  if (!member.startsWith("webhook.headers")) return false;
+export function isSecret({ header }: ReadValue, shown: Set<string>): boolean {
+  if (header === undefined) return false;
+  const [, name] = /^HTTP_(\w+)$/.exec(header) ?? [];
   return name === undefined || !shown.has(name.toLowerCase().replaceAll("_", "-"));
 }

@@ -7,6 +7,7 @@ import type { Services } from "../../../shared/services/services.ts";
 import { usedText, withDefaults } from "../../../shared/sources/settings.ts";
 import { rebuildDelivery } from "../../../shared/triggers/deliveries/rebuild.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
+import type { ReadValue } from "../../../shared/triggers/filter/read-values.ts";
 import { findPayload, type PayloadStart } from "../../../shared/triggers/payloads/store.ts";
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
 import { deliveryPath, type LoadedDelivery, loadDelivery } from "../address/delivery.ts";
@@ -202,7 +203,7 @@ function Filter({
   const trial = canTry ? `${path(patterns.filterPage)}?delivery=${delivery.id}` : undefined;
   const href = trigger.isProvider ? conditionPath(request) : trial;
   // Variables of builds are shown by the page of a build alone.
-  const isShown = (member: string) => !isSecret(member, shown) && !member.startsWith("build.env(");
+  const isShown = (value: ReadValue) => !isSecret(value, shown) && !value.member.startsWith("build.env(");
   return (
     <>
       {href ? <a href={href}>{code}</a> : code}

@@ -1,5 +1,6 @@
 import type { FilterOutcome } from "../../../shared/triggers/filter/compile.ts";
 import type { Trial, testFilterOnLatest } from "../../../shared/triggers/filter/filter-tests.ts";
+import type { ReadValue } from "../../../shared/triggers/filter/read-values.ts";
 import { Values } from "../deliveries/read-values.tsx";
 import { State } from "../states/state.tsx";
 import { asSentence } from "../ui/problems.ts";
@@ -8,13 +9,13 @@ import { Time } from "../ui/times.tsx";
 
 export type Tried = Awaited<ReturnType<typeof testFilterOnLatest>>;
 
-/** The outcome for the chosen delivery. @param isShown says if the value of a member may be shown */
+/** The outcome for the chosen delivery. @param isShown says if a value may be shown */
 export function Outcome({
   outcome,
   isShown,
 }: {
   outcome: FilterOutcome;
-  isShown: (member: string) => boolean;
+  isShown: (value: ReadValue) => boolean;
 }) {
   if ("error" in outcome)
     return (

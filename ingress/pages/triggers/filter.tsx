@@ -106,7 +106,7 @@ async function show(
         <form method="post" action={triggerPath(request, trigger, patterns.filterPage)}>
           <CsrfField />
           {problems && <FormError problems={problems} />}
-          {tried && <Outcome outcome={tried.chosen} isShown={(member) => !isSecret(member, shown)} />}
+          {tried && <Outcome outcome={tried.chosen} isShown={(value) => !isSecret(value, shown)} />}
           <TextArea
             label="Expression"
             name="expression"

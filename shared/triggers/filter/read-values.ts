@@ -11,6 +11,8 @@ export interface NamedMember {
 
 export interface ReadValue {
   member: string;
+  /** The name of the header that it is of, as filters have it. Empty: all headers. */
+  header?: string;
   /** As JSON, or in words. Undefined: the webhook has no such member. */
   value: string | undefined;
 }
@@ -60,7 +62,11 @@ function keyOf(index: ASTNode): string | number | undefined {
 
 /** Reads each member from a webhook. */
 export function readValues(members: NamedMember[], webhook: WebhookVariable): ReadValue[] {
-  return members.map(({ text, path }) => ({ member: text, value: valueInWords(find(webhook, path)) }));
+  return members.map(({ text, path }) => ({
+    member: text,
+    ...(path[0] === "headers" && { header: String(path[1] ?? "") }),
+    value: valueInWords(find(webhook, path)),
+  }));
 }
 
 function find(webhook: WebhookVariable, path: NamedMember["path"]): unknown {

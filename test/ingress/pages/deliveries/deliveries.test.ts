@@ -210,7 +210,7 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
   it("show why a filter is false, and fill it by a click", async () => {
     const { path, at } = await trigger();
     const body = '{"ref":"refs/heads/main","commits":[{"added":["a<b"]}],"in":1}';
-    const delivery = await send(path, body, { Cookie: "session=secret" });
+    const delivery = await send(path, body, { Cookie: "session=secret", "X-Custom": "not for everybody" });
     const bob = await pages.visitor(pages.bob);
 
     const expression =
@@ -222,6 +222,12 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
     assert.match(values, /payload\.gone<.*?is missing/s);
     assert.doesNotMatch(text, /session=secret/);
     assert.match(text, /<option[^>]*>push, 20/);
+    for (const header of ["webhook .headers.HTTP_X_CUSTOM", '(webhook).headers["HTTP_X_CUSTOM"]']) {
+      const form = { expression: `${header} == "x"`, delivery, action: "try" };
+      const tried = (await bob.post(`${at}/filter`, form)).text;
+      assert.match(tried, /<dl class="read-values">.*?HTTP_X_CUSTOM.*?is there, but not shown/s);
+      assert.doesNotMatch(tried, /not for everybody/);
+    }
 
     const page = (await bob.get(`${at}/filter`)).text;
     const hrefs = [...page.matchAll(/<a href="([^"]*)" data-fills="field-expression" data-joins="/g)].map(
