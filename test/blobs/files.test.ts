@@ -47,7 +47,8 @@ describe("a store of files", () => {
     const names = Array.from({ length: 4 }, (_, folder) =>
       artifactBlob(`${randomUUID().slice(0, -2)}0${folder}`),
     );
-    for (const name of names) mkdirSync(join(root, dirname(name)), { recursive: true });
+    for (const folder of [unfinished, ...names.map((name) => join(root, dirname(name)))])
+      mkdirSync(folder, { recursive: true }); // new folders would be synced, too
     await using handle = await openFile(scratch, "r");
     let running = 0;
     let most = 0;
