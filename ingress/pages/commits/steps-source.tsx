@@ -98,5 +98,6 @@ export function fileOf(command: string): string | undefined {
   const words = given?.split(/\s+/).filter((word) => word !== "" && word !== "--replace");
   if (words === undefined || words.length > 1) return undefined;
   const [file = ""] = words;
-  return file === "" || /^\.?\w[\w./-]*\.(?:ya?ml|json)$/.test(file) ? file : undefined;
+  // Behind `..` a browser leaves the repository.
+  return file === "" || /^(?!.*\/\.\.\/)\.?\w[\w./-]*\.(?:ya?ml|json)$/.test(file) ? file : undefined;
 }

@@ -81,6 +81,7 @@ describe("the file that a command uploads", () => {
     ["buildkite-agent pipeline upload $FILE.yml", undefined],
     ["cd web && buildkite-agent pipeline upload steps.yml", undefined],
     ["buildkite-agent pipeline upload ../steps.yml", undefined],
+    ["buildkite-agent pipeline upload ci/../../../../../other/app/blob/main/steps.yml", undefined],
     ["make", undefined],
   ] as const)
     it(`of ${JSON.stringify(command)} is ${file ?? "unknown"}`, () => assert.equal(fileOf(command), file));
