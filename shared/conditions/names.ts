@@ -102,6 +102,8 @@ export function describeWrongName(text: string, names: ReadonlySet<Name>): strin
     const problem = owner === text ? `${text} has no value by itself` : `Unknown name ${text}`;
     return `${problem}: ${owner} has ${members.join(", ")}`;
   }
+  const meant = known.filter((name) => name.endsWith(`.${text}`));
+  if (meant.length > 0) return `Unknown name ${text}: write ${meant.join(" or ")}`;
   const owners = [...new Set(known.map((name) => name.slice(0, name.indexOf("."))))].join(", ");
   return `Unknown name ${text}: put texts in quotes; names begin with ${owners}`;
 }

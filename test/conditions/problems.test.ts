@@ -120,6 +120,7 @@ const names: Rows = [
     "build.branch == ¦main",
     "Unknown name main: put texts in quotes; names begin with build, pipeline, organization",
   ],
+  ["¦branch == main", "Unknown name branch: write build.branch"],
   [
     "¦constructor",
     "Unknown name constructor: put texts in quotes; names begin with build, pipeline, organization",
