@@ -29,7 +29,14 @@ export function StepsFields({
         <>
           <Notations present={draft.as} />
           <p>
-            <a href={guide}>How to write steps</a>, <a href={`${guide}#checkout`}>skip the checkout</a>
+            {/* Beside the form: what is typed would be lost. */}
+            <a href={guide} target="_blank" rel="noopener">
+              How to write steps
+            </a>
+            ,{" "}
+            <a href={`${guide}#checkout`} target="_blank" rel="noopener">
+              skip the checkout
+            </a>
           </p>
         </>
       )}

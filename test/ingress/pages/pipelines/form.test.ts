@@ -136,8 +136,13 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       const first = await pages.asBob.get(newPath);
       for (const act of ["repository", "rows", "yaml", "json"]) {
         const page = read(await pages.asBob.post(newPath, { ...valuesOf(first), do: act }));
-        assert.ok(page.includes('<a href="/docs/steps">How to write steps</a>'), act);
-        assert.ok(page.includes('<a href="/docs/steps#checkout">skip the checkout</a>'), act);
+        assert.ok(
+          page.includes('<a href="/docs/steps" target="_blank" rel="noopener">How to write steps</a>'),
+          act,
+        );
+        const checkout =
+          '<a href="/docs/steps#checkout" target="_blank" rel="noopener">skip the checkout</a>';
+        assert.ok(page.includes(checkout), act);
         assert.ok(page.includes("unless a step has checkout: {skip: true}"), act);
       }
       assert.match((await pages.asBob.get("/docs/steps")).text, /<h2 id="checkout">/);
