@@ -1,9 +1,10 @@
 import type { ComponentChildren } from "preact";
+import { patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { ProviderId } from "../../../shared/sources/providers.ts";
 import { usedText, withDefaults } from "../../../shared/sources/settings.ts";
 import { branchesPath } from "../address/pipeline.ts";
-import { conditionPath, requestBranchesPath } from "../address/provider.ts";
+import { conditionPath, providerPath, requestBranchesPath } from "../address/provider.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { buildsInWords } from "./settings-in-words.ts";
 
@@ -42,6 +43,9 @@ export function Built({
           </Limit>
         </ul>
       )}
+      <p>
+        <a href={providerPath(request, patterns.providerSettingsPage)}>Change it in the settings</a>
+      </p>
       {settings.build_pull_request_forks && (
         <p class="quiet">
           Builds of forks get no secrets, no identity tokens, and only the queues and concurrency groups that

@@ -11,7 +11,7 @@ import { providerPath } from "../address/provider.ts";
 import { otherBranchInBrief } from "../deliveries/left-out.tsx";
 import { BuildLinks, Deliveries, DeliveryState, reasonInWords } from "../deliveries/list.tsx";
 import { State } from "../states/state.tsx";
-import { Refused } from "../triggers/refused.tsx";
+import { causeWords, Refused } from "../triggers/refused.tsx";
 import { OnlyLocal } from "../ui/copy-field.tsx";
 import { FormError, LinkButton, PostButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
@@ -55,6 +55,8 @@ function show(request: MemberRequest, connected: Connected): PageContent {
   const { row, deliveries, builds } = webhook;
   const parameters = { org: request.organization.slug, slug: pipeline.slug, trigger: row.id };
   const path = (pattern: PatternWith<"org" | "slug">) => providerPath(request, pattern);
+  const pathOfRefused = (refused: string) =>
+    pathTo(patterns.refusedRequestPage, { ...parameters, request: refused });
   return {
     title: providers[provider].title,
     ...(refusal && { status: 422 }),
@@ -77,7 +79,7 @@ function show(request: MemberRequest, connected: Connected): PageContent {
             </PostButton>
           </div>
         </div>
-        <Arrival webhook={webhook} parameters={parameters} />
+        <Arrival webhook={webhook} parameters={parameters} pathOfRefused={pathOfRefused} />
         <Webhook webhook={webhook} path={path}>
           {refusal && <FormError>{refusal}</FormError>}
           {hookProblem ? (
@@ -131,7 +133,7 @@ function show(request: MemberRequest, connected: Connected): PageContent {
           counts={webhook.refusals}
           hours={webhook.hours}
           requests={webhook.refusedRequests}
-          pathOf={(refused) => pathTo(patterns.refusedRequestPage, { ...parameters, request: refused })}
+          pathOf={pathOfRefused}
         />
       </>
     ),
@@ -148,9 +150,11 @@ function reasonOf({ others }: LoadedWebhook, delivery: Delivery): string | undef
 function Arrival({
   webhook,
   parameters,
+  pathOfRefused,
 }: {
   webhook: LoadedWebhook;
   parameters: { org: string; slug: string; trigger: string };
+  pathOfRefused: (request: string) => string;
 }) {
   const { row, deliveries, builds } = webhook;
   const [last] = deliveries;
@@ -158,6 +162,16 @@ function Arrival({
     return (
       <p class="warning">It is disabled: what the host sends is refused with 403, and builds nothing.</p>
     );
+  const [refused] = webhook.refusedRequests;
+  if (refused && !(last && last.receivedAt > refused.receivedAt)) {
+    const [cause, remedy] = causeWords[refused.cause];
+    return (
+      <p class="warning">
+        The last delivery was <a href={pathOfRefused(refused.id)}>refused</a> <Time at={refused.receivedAt} />
+        : {cause}. {remedy}
+      </p>
+    );
+  }
   if (!last)
     return (
       <p class="notice">
@@ -172,10 +186,21 @@ function Arrival({
       </p>
     );
   const made = builds.filter(({ deliveryId }) => deliveryId === last.id);
+  const newest = made.at(-1);
+  const reason = reasonOf(webhook, last);
   return (
     <p class="notice">
-      Last delivery <Time at={last.receivedAt} />: <DeliveryState delivery={last} />{" "}
-      {made.length > 0 ? <BuildLinks builds={made} parameters={parameters} /> : reasonOf(webhook, last)}
+      Last delivery <Time at={last.receivedAt} />:{" "}
+      {newest ? (
+        <>
+          <BuildLinks builds={made} parameters={parameters} /> <State state={newest.state} />
+        </>
+      ) : (
+        <>
+          <DeliveryState delivery={last} />
+          {reason && `, ${reason}`}
+        </>
+      )}
     </p>
   );
 }

@@ -138,7 +138,7 @@ export async function listBuildsOfDeliveries(db: Db | Tx, deliveryIds: string[])
 export type BuildOfDelivery = Pick<Build, "id" | "number" | "rebuild"> & { deliveryId: string | null };
 
 /** A build with what lists say of its delivery. */
-export type BuildInDeliveries = BuildOfDelivery & Pick<Build, "branch" | "message">;
+export type BuildInDeliveries = BuildOfDelivery & Pick<Build, "branch" | "message" | "state">;
 
 /** The last builds of each delivery: `limit` of each, and one more if there is one. */
 export async function listLastBuildsOfDeliveries(
@@ -147,7 +147,7 @@ export async function listLastBuildsOfDeliveries(
   limit: number,
 ): Promise<BuildInDeliveries[]> {
   const { builds } = db.tables;
-  const { id, number, rebuild, deliveryId, branch, message } = builds;
+  const { id, number, rebuild, deliveryId, branch, message, state } = builds;
   const last = [...(await listLastRebuilds(db, deliveryIds))];
   if (last.length === 0) return [];
   const areLast = last.map(([delivery, highest]) =>
@@ -160,6 +160,7 @@ export async function listLastBuildsOfDeliveries(
       rebuild,
       deliveryId,
       branch,
+      state,
       message: beginning<string>(message, maxMessageCharacters),
     })
     .from(builds)

@@ -5,7 +5,7 @@ import { requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { withDefaults } from "../../../../shared/sources/settings.ts";
 import { decideDue } from "../../../helpers/builds.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
-import { type Answer, post } from "../../../helpers/http.ts";
+import { type Answer, eventually, post } from "../../../helpers/http.ts";
 import { startQueuePages } from "../../../helpers/pages.ts";
 import { read } from "../triggers/trigger-pages.ts";
 
@@ -85,8 +85,13 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     await deliver(url, secret);
     await deliver(url, "another secret");
 
+    const isTold = async () =>
+      /The last delivery was <a href="[^"]+">refused<\/a> <time.*?: Signature wrong/.test(await show(path));
+    await eventually("the word of a refusal", isTold);
+    await deliver(url, secret);
+    await decideDue(pages.services);
     const after = await show(path);
-    assert.match(after, /Last delivery <time/);
+    assert.match(after, /Last delivery <time.*?#\d+<\/a> <span class="state not_run">/);
     assert.doesNotMatch(after, /class="fold" open/);
     const delivery = new RegExp(`href="(${at}/[^"]*/deliveries/[0-9a-f-]+)"`).exec(after)?.[1] ?? "";
     const shown = await pages.asBob.get(delivery);
