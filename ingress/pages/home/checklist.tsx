@@ -26,7 +26,7 @@ interface Step {
   replace?: ComponentChildren;
 }
 
-/** The way to the first build that passes. Each step is ticked once it is done. */
+/** The way to the first build that passes. Each step is ticked once it is done, and its command gone. */
 export function Checklist(given: Given) {
   const steps = stepsOf(given);
   const done = steps.filter(({ isDone }) => isDone).length;
@@ -43,15 +43,25 @@ export function Checklist(given: Given) {
               <span class="hidden">{isDone ? "Done: " : "To do: "}</span>
               {text}
             </span>
-            <span class="how">
-              <code>{command}</code> {replace && <span class="quiet">{replace}</span>}
-            </span>
-            <span class="copy">
-              <button type="button" class="plain" data-text={command} aria-label={`Copy ${command}`} hidden>
-                Copy
-              </button>
-              <span class="quiet" role="status" />
-            </span>
+            {!isDone && (
+              <>
+                <span class="how">
+                  <code>{command}</code> {replace && <span class="quiet">{replace}</span>}
+                </span>
+                <span class="copy">
+                  <button
+                    type="button"
+                    class="plain"
+                    data-text={command}
+                    aria-label={`Copy ${command}`}
+                    hidden
+                  >
+                    Copy
+                  </button>
+                  <span class="quiet" role="status" />
+                </span>
+              </>
+            )}
           </li>
         ))}
       </ol>

@@ -7,6 +7,7 @@ import type { Services } from "../../../shared/services/services.ts";
 import { deliveriesUsed, isNearLimit } from "../../../shared/triggers/deliveries/limit.ts";
 import { blockedBuildStates, runningBuildStates } from "../../../shared/vocabulary.ts";
 import { countInWords } from "../ui/pager.tsx";
+import type { loadNeeds } from "./needs.ts";
 
 export type Numbers = Awaited<ReturnType<typeof loadNumbers>>;
 
@@ -29,19 +30,17 @@ export async function loadNumbers(services: Services, organization: Organization
 /** One line of links: `3 run · 12 wait · 2 blocked for you`. */
 export function NumberLine({
   numbers: { running, waiting, blocked, agents, limit },
-  paused,
-  refused,
+  needs: { paused, refused, list },
   org,
 }: {
   numbers: Numbers;
-  /** Queues. */
-  paused: number;
-  /** Deliveries of this hour. */
-  refused: number;
+  needs: Awaited<ReturnType<typeof loadNeeds>>;
   org: string;
 }) {
   const builds = (state: string) => `${pathTo(patterns.buildsPage, { org })}?state=${state}`;
   const queues = pathTo(patterns.clustersPage, { org });
+  // A refusal is not among them once its trigger took a later delivery.
+  const isListed = list.some(({ kind }) => kind === "refuses");
   const deliveries = pathTo(patterns.deliveriesPage, { org });
   const busy = `of ${countInWords(agents.connected)} ${agents.connected === 1 ? "agent" : "agents"} busy`;
   return (
@@ -51,7 +50,7 @@ export function NumberLine({
       <Figure count={blocked} text="blocked for you" path={builds("blocked")} />
       <Figure count={paused} text={paused === 1 ? "queue paused" : "queues paused"} path={queues} />
       <Figure count={agents.busy} text={busy} path={queues} />
-      <Figure count={refused} text="refused this hour" path={refused > 0 ? "#needs" : deliveries} />
+      <Figure count={refused} text="refused this hour" path={isListed ? "#needs" : deliveries} />
       {isNearLimit(limit) && (
         <li data-part="">
           <a href={deliveries}>

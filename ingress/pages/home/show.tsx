@@ -109,7 +109,7 @@ function HomeOf({
   return (
     <>
       <h1 class="hidden">{owner}</h1>
-      <NumberLine numbers={numbers} paused={needs.paused} refused={needs.refused} org={org} />
+      <NumberLine numbers={numbers} needs={needs} org={org} />
       <Needs needs={needs.list} request={request} />
       {steps && (
         <Checklist
