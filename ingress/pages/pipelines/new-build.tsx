@@ -127,7 +127,7 @@ export function NewBuild({
           maxLength={maxLengthOf(newBuild.shape.commit)}
           problems={problems}
         />
-        <EnvironmentField value={draft?.environment ?? ""} problems={problems ?? []} />
+        <EnvironmentField builds="this build" value={draft?.environment ?? ""} problems={problems ?? []} />
         {questions.length > 0 && <Questions questions={questions} draft={draft} problems={problems} />}
       </PostForm>
     </details>

@@ -48,14 +48,19 @@ function shorten(messages: string[]): string[] {
   return more > 0 ? [...messages.slice(0, maxLineProblems), `and ${more} more`] : messages;
 }
 
-/** @param api the name of the member in the API */
+/**
+ * @param api the name of the member in the API
+ * @param builds the builds that get the variables
+ */
 export function EnvironmentField({
   label = "Environment variables",
+  builds = "every build",
   api = "env",
   value,
   problems,
 }: {
   label?: string;
+  builds?: string;
   api?: string;
   value: string;
   problems: FormProblems;
@@ -72,8 +77,8 @@ export function EnvironmentField({
       {...codeField}
       hint={
         <>
-          One <code>NAME=value</code> per line, set for every build. Blank lines and lines that start with #
-          are left out. Everybody who can read builds can read these: do not put secrets here.
+          One <code>NAME=value</code> per line, set for {builds}. Blank lines and lines that start with # are
+          left out. Everybody who can read builds can read these: do not put secrets here.
         </>
       }
     />
