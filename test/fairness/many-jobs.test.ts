@@ -42,4 +42,40 @@ describeWorld("webhooks whose builds have too many jobs for one transaction", st
     assert.ok((builds.at(-1)?.id ?? "z") < (builds[0]?.id ?? ""), "the other organization's is first");
     assert.equal(inVain, 0);
   });
+
+  it("wait no longer than for the large builds before them", async () => {
+    const { services } = world;
+    const organization = await setUpOrganization(world, "busy");
+    await updatePipeline(services, organization.operator, organization.pipeline, {
+      steps: Array.from({ length: 8 }, () => ({ command: "true", parallelism: 90 })),
+    });
+    const { path } = await organization.trigger();
+    const send = async (): Promise<string> => (await post(world.url + path, "{}")).body.id;
+    const ids = [await send()];
+    const isPutOff = Promise.withResolvers<void>();
+    let transactions = 0;
+    const transaction: typeof services.db.transaction = async (work) => {
+      const turn = ++transactions;
+      if (turn === 2) {
+        // The first is about to be built.
+        ids.push(await send());
+        worker.wake();
+        await isPutOff.promise;
+      }
+      const result = await services.db.transaction(work);
+      if (turn === 3) isPutOff.resolve();
+      return result;
+    };
+    const worker = openDueDeliveries({ ...services, db: { ...services.db, transaction } });
+
+    worker.wake();
+    await worker.idle();
+    await worker.close();
+
+    const builds = await Promise.all(ids.map((id) => buildOfDelivery(world, id)));
+    assert.deepEqual(
+      builds.map((build) => build?.number),
+      [1, 2],
+    );
+  });
 });

@@ -66,8 +66,8 @@ class Builder implements DueDeliveries {
   });
   /** Deliveries of providers may wait for earlier ones that this process decides now. */
   #areHeld = false;
-  /** Organizations of which large builds wait for a turn in this process. */
-  readonly #large = new Set<string>();
+  /** By organization whose large builds wait for turns in this process: deliveries that were put off meanwhile. */
+  readonly #large = new Map<string, string[]>();
   readonly #tasks = new Tasks();
 
   constructor(services: Services, evaluate: EvaluateFilters) {
@@ -208,12 +208,13 @@ class Builder implements DueDeliveries {
     return decided;
   }
 
-  /** Builds them in turns. If some of the organization wait already, these are due again after half a minute. */
-  #startLarge({ organizationId, parts }: Excess, results: Results): void {
-    if (this.#large.has(organizationId)) return;
-    this.#large.add(organizationId);
-    const building = this.#buildLarge(organizationId, partsOfDeliveries(parts), results);
-    this.#tasks.add(building.finally(() => this.#large.delete(organizationId)));
+  /** Builds them in turns. If some of the organization wait already, these are due again after them. */
+  #startLarge({ organizationId, parts: excess }: Excess, results: Results): void {
+    const parts = partsOfDeliveries(excess);
+    const later = this.#large.get(organizationId);
+    if (later) return void later.push(...parts.flat().slice(0, maxBatchItems - later.length));
+    this.#large.set(organizationId, []);
+    this.#tasks.add(this.#buildLarge(organizationId, parts, results));
   }
 
   async #buildLarge(organizationId: string, parts: string[][], results: Results): Promise<void> {
@@ -224,6 +225,20 @@ class Builder implements DueDeliveries {
         if (!signal.aborted)
           this.#services.log.warn({ err: error, organizationId }, "large builds were not made; they will be");
       });
+    }
+    const later = this.#large.get(organizationId) ?? [];
+    this.#large.delete(organizationId);
+    if (later.length > 0 && !signal.aborted) await this.#makeDue(later);
+  }
+
+  /** Without it they are due after half a minute, and hold up others of their pipelines so long. */
+  async #makeDue(ids: string[]): Promise<void> {
+    const { db, clock, log } = this.#services;
+    try {
+      await db.transaction((tx) => setDue(tx, { ids, dueAt: clock.now() }));
+      this.wake();
+    } catch (error) {
+      log.debug({ err: error }, "deliveries with large builds wait a little longer");
     }
   }
 }
