@@ -200,7 +200,7 @@ function Row({
         </>
       )}
       <details open={isMoreOpen}>
-        <summary>Other members</summary>
+        <summary>Other members, such as checkout</summary>
         <TextArea
           label="A JSON object"
           placeholder={row.kind === "wait" ? '{"continue_on_failure": true}' : '{"checkout": {"skip": true}}'}

@@ -164,7 +164,10 @@ async function toStep(row: StepRow, index: number): Promise<{ step: object; prob
   const more = isObject ? (value as Record<string, unknown>) : {};
   const problems: Problem[] = [];
   if (problem || !isObject)
-    problems.push({ field: `${at}.more`, message: `Other members ${problem ?? "must be an object"}` });
+    problems.push({
+      field: `${at}.more`,
+      message: `Other members ${problem ?? "must be an object"}, as in {"checkout": {"skip": true}}`,
+    });
   const { environment, problems: ofLines } = readEnvironment(row.environment);
   problems.push(...ofLines.map(({ message }) => ({ field: `${at}.env`, message })));
   const step =

@@ -264,7 +264,13 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
         "step-0-more",
         "Step concurrency needs concurrency_group",
       );
-      await refused({ "step-0-more": "[]" }, "step-0-more", "Other members must be an object");
+      const example = 'as in {"checkout": {"skip": true}}';
+      await refused({ "step-0-more": "[]" }, "step-0-more", `Other members must be an object, ${example}`);
+      await refused(
+        { "step-0-more": "checkout: {skip: true}" },
+        "step-0-more",
+        `Other members are not valid JSON, ${example}`,
+      );
     });
   });
 
