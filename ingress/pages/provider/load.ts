@@ -7,7 +7,12 @@ import { refusalRetentionDays } from "../../../shared/triggers/deliveries/refusa
 import { listRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import { listLatestRefused } from "../../../shared/triggers/deliveries/refused-requests.ts";
 import { type Delivery, listDeliveriesPage } from "../../../shared/triggers/deliveries/store.ts";
-import { findOtherBranch, type OtherBranch } from "../../../shared/triggers/events/left-out.ts";
+import {
+  findOtherBranch,
+  type OtherBranch,
+  type Subject,
+  subjectOf,
+} from "../../../shared/triggers/events/left-out.ts";
 import { readShortDeliveries } from "../../../shared/triggers/events/read.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { type LoadedProvider, loadProvider } from "../address/provider.ts";
@@ -29,19 +34,29 @@ export async function loadProviderDetails(
   return { ...loaded, webhook: row && (await loadWebhook(services, row, loaded.pipeline)) };
 }
 
-/** The branches that the limits of branches left out, by deliveries. */
-async function loadOthers(
+/** A delivery that the settings left out. */
+export interface LeftOut {
+  /** If the limits of branches did. */
+  other: OtherBranch | undefined;
+  subject: Subject | undefined;
+}
+
+async function loadLeftOut(
   services: Services,
   row: Trigger,
   { pipeline, deliveries }: { pipeline: PipelineFacts; deliveries: Delivery[] },
-): Promise<Map<string, OtherBranch>> {
-  const leftOut = deliveries.filter(({ reason }) => reason === "branch_mismatch");
-  const others = new Map<string, OtherBranch>();
-  for (const [id, reading] of await readShortDeliveries(services, row, leftOut)) {
-    const other = "happened" in reading ? findOtherBranch(reading.happened, pipeline) : undefined;
-    if (other) others.set(id, other);
+): Promise<Map<string, LeftOut>> {
+  const byBranches = deliveries.filter(({ reason }) => reason === "branch_mismatch");
+  const byFilter = deliveries.filter(({ reason }) => reason === "filter_mismatch");
+  const areByBranches = new Set(byBranches.map(({ id }) => id));
+  const leftOut = new Map<string, LeftOut>();
+  for (const [id, reading] of await readShortDeliveries(services, row, [...byBranches, ...byFilter])) {
+    if (!("happened" in reading)) continue;
+    const { happened } = reading;
+    const other = areByBranches.has(id) ? findOtherBranch(happened, pipeline) : undefined;
+    leftOut.set(id, { other, subject: subjectOf(happened) });
   }
-  return others;
+  return leftOut;
 }
 
 async function loadWebhook(services: Services, row: Trigger, pipeline: PipelineFacts) {
@@ -53,7 +68,7 @@ async function loadWebhook(services: Services, row: Trigger, pipeline: PipelineF
     row,
     url: webhookUrlOf(services, row),
     deliveries,
-    others: await loadOthers(services, row, { pipeline, deliveries }),
+    leftOut: await loadLeftOut(services, row, { pipeline, deliveries }),
     builds: await listLastBuildsOfDeliveries(db, ids, maxBuildsOfDelivery),
     hours,
     refusals: await listRefusalCounts(db, row.id, hours[0] ?? clock.now()),

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { findHookProblem } from "../../../shared/connections/hook-at-host.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
+import { excerpt } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
 import { withDefaults } from "../../../shared/sources/settings.ts";
@@ -140,10 +141,14 @@ function show(request: MemberRequest, connected: Connected): PageContent {
   };
 }
 
+const maxListedName = 40;
+
 /** Why a delivery made no build. */
-function reasonOf({ others }: LoadedWebhook, delivery: Delivery): string | undefined {
-  const other = others.get(delivery.id);
-  return other ? otherBranchInBrief(other) : reasonInWords(delivery);
+function reasonOf({ leftOut }: LoadedWebhook, delivery: Delivery): string | undefined {
+  const { other, subject } = leftOut.get(delivery.id) ?? {};
+  if (other) return otherBranchInBrief(other);
+  const reason = reasonInWords(delivery);
+  return reason && subject ? `${excerpt(subject.name, maxListedName)}: ${reason}` : reason;
 }
 
 /** The last delivery, or that there is none yet. */

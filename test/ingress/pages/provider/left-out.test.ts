@@ -95,6 +95,7 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
     assert.match(page, /<a href="[^"]*\/provider\/settings#field-filter_condition"><code>\(build\.branch/);
     assert.match(words(page), /build\.branch "docs" build\.tag is missing build\.env\("TOKEN"\) is missing/);
     assert.match(words(await show(path)), /Left out just now : push to docs , by the filter/);
+    assert.match(words(await show(`${path}/provider`)), /not run docs: the filter left it out/);
   });
 
   it("leaves a trace on the pipeline's page, until a newer build has been there for an hour", async () => {
