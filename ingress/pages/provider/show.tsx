@@ -85,7 +85,7 @@ function show(request: MemberRequest, connected: Connected): PageContent {
           {refusal && <FormError>{refusal}</FormError>}
           {hookProblem ? (
             <p class="quiet">
-              Signalbox cannot make it at the host for you yet. {hookProblem}
+              Signalbox cannot make the webhook at the host for you yet. {hookProblem}
               {request.role === "admin" && (
                 <>
                   : see{" "}

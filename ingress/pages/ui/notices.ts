@@ -20,7 +20,8 @@ const notices = {
   job_canceled: "You have canceled the job.",
   job_retried: "The job is retried.",
   step_unblocked: "You have unblocked the step.",
-  failed_jobs_retried: "The failed jobs are retried.",
+  failed_jobs_retried:
+    "The failed jobs are retried, by the steps that the build has. Edited steps need a rebuild.",
   artifact_deleted: "The artifact is deleted.",
   agent_paused: "You have paused the agent.",
   agent_resumed: "You have resumed the agent.",
