@@ -7,16 +7,12 @@ import { refusalRetentionDays } from "../../../shared/triggers/deliveries/refusa
 import { listRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import { listLatestRefused } from "../../../shared/triggers/deliveries/refused-requests.ts";
 import { type Delivery, listDeliveriesPage } from "../../../shared/triggers/deliveries/store.ts";
-import {
-  findOtherBranch,
-  type OtherBranch,
-  type Subject,
-  subjectOf,
-} from "../../../shared/triggers/events/left-out.ts";
+import { findOtherBranch, subjectOf } from "../../../shared/triggers/events/left-out.ts";
 import { readShortDeliveries } from "../../../shared/triggers/events/read.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { type LoadedProvider, loadProvider } from "../address/provider.ts";
 import { lastHours } from "../charts/times.ts";
+import type { LeftOut } from "../deliveries/left-out.tsx";
 import { maxBuildsOfDelivery } from "../deliveries/list.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 
@@ -34,13 +30,6 @@ export async function loadProviderDetails(
   return { ...loaded, webhook: row && (await loadWebhook(services, row, loaded.pipeline)) };
 }
 
-/** A delivery that the settings left out. */
-export interface LeftOut {
-  /** If the limits of branches did. */
-  other: OtherBranch | undefined;
-  subject: Subject | undefined;
-}
-
 async function loadLeftOut(
   services: Services,
   row: Trigger,
@@ -48,12 +37,13 @@ async function loadLeftOut(
 ): Promise<Map<string, LeftOut>> {
   const byBranches = deliveries.filter(({ reason }) => reason === "branch_mismatch");
   const byFilter = deliveries.filter(({ reason }) => reason === "filter_mismatch");
-  const areByBranches = new Set(byBranches.map(({ id }) => id));
+  const readings = await readShortDeliveries(services, row, [...byBranches, ...byFilter]);
   const leftOut = new Map<string, LeftOut>();
-  for (const [id, reading] of await readShortDeliveries(services, row, [...byBranches, ...byFilter])) {
-    if (!("happened" in reading)) continue;
+  for (const { id, reason } of deliveries) {
+    const reading = readings.get(id);
+    if (!reading || !("happened" in reading)) continue;
     const { happened } = reading;
-    const other = areByBranches.has(id) ? findOtherBranch(happened, pipeline) : undefined;
+    const other = reason === "branch_mismatch" ? findOtherBranch(happened, pipeline) : undefined;
     leftOut.set(id, { other, subject: subjectOf(happened) });
   }
   return leftOut;

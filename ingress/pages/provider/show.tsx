@@ -2,14 +2,13 @@ import type { ComponentChildren } from "preact";
 import { findHookProblem } from "../../../shared/connections/hook-at-host.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
-import { excerpt } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
 import { withDefaults } from "../../../shared/sources/settings.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { pipelinePath } from "../address/pipeline.ts";
 import { providerPath } from "../address/provider.ts";
-import { otherBranchInBrief } from "../deliveries/left-out.tsx";
+import { leftOutInBrief } from "../deliveries/left-out.tsx";
 import { BuildLinks, Deliveries, DeliveryState, reasonInWords } from "../deliveries/list.tsx";
 import { State } from "../states/state.tsx";
 import { causeWords, Refused } from "../triggers/refused.tsx";
@@ -141,14 +140,11 @@ function show(request: MemberRequest, connected: Connected): PageContent {
   };
 }
 
-const maxListedName = 40;
-
 /** Why a delivery made no build. */
 function reasonOf({ leftOut }: LoadedWebhook, delivery: Delivery): string | undefined {
-  const { other, subject } = leftOut.get(delivery.id) ?? {};
-  if (other) return otherBranchInBrief(other);
   const reason = reasonInWords(delivery);
-  return reason && subject ? `${excerpt(subject.name, maxListedName)}: ${reason}` : reason;
+  const found = leftOut.get(delivery.id);
+  return found ? leftOutInBrief(found, reason) : reason;
 }
 
 /** The last delivery, or that there is none yet. */
