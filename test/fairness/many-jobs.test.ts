@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { updatePipeline } from "../../shared/pipelines/pipelines.ts";
-import { openDueDeliveries } from "../../shared/triggers/deliveries/due.ts";
+import { type DueDeliveries, openDueDeliveries } from "../../shared/triggers/deliveries/due.ts";
 import { buildOfDelivery } from "../helpers/builds.ts";
 import { describeWorld } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
@@ -9,6 +9,19 @@ import { setUpOrganization } from "../helpers/organization.ts";
 import { startWorld } from "../helpers/world.ts";
 
 describeWorld("webhooks whose builds have too many jobs for one transaction", startWorld, (world) => {
+  const send = async (path: string): Promise<string> => (await post(world.url + path, "{}")).body.id;
+  const workBy = (transaction: typeof world.services.db.transaction) => {
+    const { services } = world;
+    return openDueDeliveries({ ...services, db: { ...services.db, transaction } });
+  };
+  /** Decides all deliveries, and finds the builds of some. */
+  const buildsBy = async (worker: DueDeliveries, ids: string[]) => {
+    worker.wake();
+    await worker.idle();
+    await worker.close();
+    return Promise.all(ids.map((id) => buildOfDelivery(world, id)));
+  };
+
   it("leave the transaction to those of other organizations", async () => {
     const { services } = world;
     const [attacker, victim] = [
@@ -20,21 +33,16 @@ describeWorld("webhooks whose builds have too many jobs for one transaction", st
     });
     const [many, small] = [await attacker.trigger(), await victim.trigger()];
     const ids: string[] = [];
-    for (const { path } of [many, many, many, many, many, many, small])
-      ids.push((await post(world.url + path, "{}")).body.id);
+    for (const { path } of [many, many, many, many, many, many, small]) ids.push(await send(path));
     let inVain = 0;
     const transaction: typeof services.db.transaction = (work) =>
       services.db.transaction(work).catch((error) => {
         inVain++;
         throw error;
       });
-    const worker = openDueDeliveries({ ...services, db: { ...services.db, transaction } });
 
-    worker.wake();
-    await worker.idle();
-    await worker.close();
+    const builds = await buildsBy(workBy(transaction), ids);
 
-    const builds = await Promise.all(ids.map((id) => buildOfDelivery(world, id)));
     assert.deepEqual(
       builds.slice(0, 6).map((build) => build?.number),
       [1, 2, 3, 4, 5, 6],
@@ -50,15 +58,14 @@ describeWorld("webhooks whose builds have too many jobs for one transaction", st
       steps: Array.from({ length: 8 }, () => ({ command: "true", parallelism: 90 })),
     });
     const { path } = await organization.trigger();
-    const send = async (): Promise<string> => (await post(world.url + path, "{}")).body.id;
-    const ids = [await send()];
+    const ids = [await send(path)];
     const isPutOff = Promise.withResolvers<void>();
     let transactions = 0;
     const transaction: typeof services.db.transaction = async (work) => {
       const turn = ++transactions;
       if (turn === 2) {
         // The first is about to be built.
-        ids.push(await send());
+        ids.push(await send(path));
         worker.wake();
         await isPutOff.promise;
       }
@@ -66,13 +73,10 @@ describeWorld("webhooks whose builds have too many jobs for one transaction", st
       if (turn === 3) isPutOff.resolve();
       return result;
     };
-    const worker = openDueDeliveries({ ...services, db: { ...services.db, transaction } });
+    const worker = workBy(transaction);
 
-    worker.wake();
-    await worker.idle();
-    await worker.close();
+    const builds = await buildsBy(worker, ids);
 
-    const builds = await Promise.all(ids.map((id) => buildOfDelivery(world, id)));
     assert.deepEqual(
       builds.map((build) => build?.number),
       [1, 2],
