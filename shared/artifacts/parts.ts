@@ -61,7 +61,7 @@ async function beginAll(direct: DirectTransfers, artifacts: Artifact[]) {
 /**
  * Joins the parts to one file, and has a worker compare it. Does nothing with an artifact that has no parts, or is
  * stored.
- * @returns false if the parts are not those that were uploaded
+ * @returns false if the host of the bytes does not have these parts
  * @throws Refusal 503
  */
 export async function completeParts(

@@ -70,7 +70,7 @@ export async function insertArtifacts(tx: Tx, rows: Artifact[]): Promise<void> {
   await tx.insertMany(tx.tables.artifacts, rows);
 }
 
-/** new, without bytes → new, with bytes. Leaves out those with bytes, and those that nobody wants any more. */
+/** new, without bytes → new, with bytes. Leaves out artifacts that have bytes or are not wanted any more. */
 export const setStoredIfOpen = prepared<{ ids: string[]; now: Date }, { id: string }, Tx>((tx) => {
   const { artifacts } = tx.tables;
   const isOpen = and(eq(artifacts.state, "new"), isNull(artifacts.storedAt));

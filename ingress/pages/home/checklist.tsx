@@ -26,7 +26,7 @@ interface Step {
   replace?: ComponentChildren;
 }
 
-/** The way to the first build that passes. Each step is ticked once it is done, and its command gone. */
+/** The way to the first build that passes. A step that is done has a tick, and no command. */
 export function Checklist(given: Given) {
   const steps = stepsOf(given);
   const done = steps.filter(({ isDone }) => isDone).length;

@@ -39,7 +39,7 @@ export function NumberLine({
 }) {
   const builds = (state: string) => `${pathTo(patterns.buildsPage, { org })}?state=${state}`;
   const queues = pathTo(patterns.clustersPage, { org });
-  // A refusal is not among them once its trigger took a later delivery.
+  // Home lists no refusal of a trigger that took a later delivery.
   const isListed = list.some(({ kind }) => kind === "refuses");
   const deliveries = pathTo(patterns.deliveriesPage, { org });
   const busy = `of ${countInWords(agents.connected)} ${agents.connected === 1 ? "agent" : "agents"} busy`;

@@ -21,8 +21,8 @@ const maxBars = 20;
 export type HomePipeline = Awaited<ReturnType<typeof loadPipelines>>["rows"][number];
 
 /**
- * The pipelines that a member starred, and then others that were built last, each with the last builds of its default
- * branch.
+ * Lists the pipelines that a member starred, then the pipelines that were built last, each with the last builds of its
+ * default branch.
  * @param name a part of the name or slug; empty: all
  * @param recentIds the pipelines of the last builds, newest first
  */

@@ -25,8 +25,8 @@ export async function loadChoices(
 }
 
 /**
- * One page of the organization's pipelines, or of those that are archived, with the last build of each. Those that the
- * member starred are on the first page, before the others.
+ * Loads a page of the organization's pipelines, or of its archived pipelines, with the last build of each. The first page
+ * begins with the pipelines that the member starred.
  */
 export async function loadPipelines({ db }: Services, { organization, user, event }: MemberRequest) {
   const isArchived = event.url.searchParams.get("archived") === "true";

@@ -64,7 +64,7 @@ async function showPipeline(
   const webhook = await findWebhook(services.db, { pipelineId: pipeline.id });
   const leftOut =
     webhook && !found.isSearching
-      ? await findLeftOut(services, organization.id, { webhook, builtAt: lastBuilds[0]?.createdAt })
+      ? await findLeftOut(services, organizationId, { webhook, builtAt: lastBuilds[0]?.createdAt })
       : undefined;
   const next = await loadNextBuild(services, request, pipeline);
   const topics = found.list.rows.map(({ id }) => `build:${id}` as const);

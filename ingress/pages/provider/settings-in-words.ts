@@ -48,7 +48,7 @@ export function aboutOf(provider: ProviderId, name: Name): string {
   return about.replaceAll("pull request", providers[provider].request);
 }
 
-/** Says what is built: a sentence for each setting that is on, but for those that need a text. */
+/** Says what is built: a sentence for each setting that is on. Settings that need a text have none. */
 export function buildsInWords(provider: ProviderId, settings: ProviderSettings): string[] {
   const isOfForks = (name: Name) => name === "prefix_pull_request_fork_branch_names";
   return inWords(provider, settings, (name) => !isOfStatuses(name) && !textOfFlag.has(name))

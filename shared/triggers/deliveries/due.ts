@@ -193,7 +193,7 @@ class Builder implements DueDeliveries {
     await this.#decide((tx) => lockIfWaiting(tx, { ids }), results, maxSize);
   }
 
-  /** Decides deliveries, and begins to build in turns those that have too many jobs for a common transaction. */
+  /** Decides deliveries. Builds with too many jobs for a common transaction begin to be made in turns. */
   async #decide(
     lock: (tx: Tx) => PromiseLike<Delivery[]>,
     results: Results,
