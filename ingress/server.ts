@@ -7,6 +7,7 @@ import { openPresence } from "../shared/agents/presence.ts";
 import { tasksOfBuilds } from "../shared/builds/task-handlers.ts";
 import { DeviceFlow } from "../shared/device/flow.ts";
 import { secondMs } from "../shared/durations.ts";
+import { findUnfinished } from "../shared/process/unfinished.ts";
 import type { Services } from "../shared/services/services.ts";
 import type { Config } from "../shared/settings/config.ts";
 import { openTasks } from "../shared/tasks/runner.ts";
@@ -21,12 +22,14 @@ import { Installation, refusePortOfAnother } from "./installation.ts";
 export interface Ingress {
   /** Without a trailing slash. */
   url: string;
-  /** Drains, finishes running requests within the deadline, then cuts off the rest. */
+  /** Drains, finishes running requests and last writes within the deadline, then cuts off the rest. */
   close(): Promise<void>;
 }
 
 /** Time for idle clients to see `Connection: close`. */
 const idleClientMs = 500;
+/** The time for last writes if requests took all of the deadline. */
+const minLastWritesMs = secondMs;
 const keepAliveMs = 65 * secondMs;
 const checkConnectionsEveryMs = secondMs;
 /** Connections that wait to be accepted. With Node's 511 a busy machine resets some of 1,000 simultaneous senders. */
@@ -71,6 +74,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
     async close() {
       isClosing = true;
       await sleep(Math.max(config.drainMs, Math.min(idleClientMs, config.shutdownMs / 10)));
+      const endBy = performance.now() + config.shutdownMs;
       const closed = server.close();
       node.closeIdleConnections();
       // Browsers open connections ahead of need. Node does not count them as idle.
@@ -78,8 +82,15 @@ export async function startIngress(services: Services): Promise<Ingress> {
       await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
       node.closeAllConnections();
       await closed;
-      const kept = [deviceFlow, refusals, refusedRequests, presence, tasks];
-      await Promise.all(kept.map((each) => each.close()));
+      const leftMs = Math.max(minLastWritesMs, endBy - performance.now());
+      const unfinished = await findUnfinished(leftMs, {
+        "device flow": deviceFlow.close(),
+        "refusal counts": refusals.close(),
+        "refused requests": refusedRequests.close(),
+        presence: presence.close(),
+        tasks: tasks.close(),
+      });
+      if (unfinished.length > 0) services.log.warn({ unfinished }, "stops in the middle of its last writes");
     },
   };
 }

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { DelayedError, type Job, UnrecoverableError, Worker } from "bullmq";
 import type { Redis } from "ioredis";
 import { hourMs, secondMs } from "../shared/durations.ts";
 import { type WorkQueue, workQueues } from "../shared/jobs/define.ts";
+import { findUnfinished } from "../shared/process/unfinished.ts";
 import { connectPatient } from "../shared/redis/connect.ts";
 import { redisKeys } from "../shared/redis/keys.ts";
 import type { Services } from "../shared/services/services.ts";
@@ -58,20 +58,6 @@ export async function startWorkers(
         log.warn({ unfinished }, "stops in the middle of work, which others will do");
     },
   };
-}
-
-/** Waits until all has ended, or the time is over. @returns the names of what has not ended */
-export async function findUnfinished(
-  ms: number,
-  ending: Record<string, Promise<unknown>>,
-): Promise<string[]> {
-  const names = new Set(Object.keys(ending));
-  const ended = Object.entries(ending).map(async ([name, end]) => {
-    await end;
-    names.delete(name);
-  });
-  await Promise.race([Promise.all(ended), sleep(ms, undefined, { ref: false })]);
-  return [...names];
 }
 
 function openWorker(
