@@ -127,6 +127,7 @@ async function slugProblemsOf(
 
 /**
  * Changes the given members of a pipeline; its slug stays.
+ * @param requireFit throws if the locked pipeline is not one that the change is meant for
  * @throws Refusal 404, 422
  */
 export async function updatePipeline(
@@ -134,6 +135,7 @@ export async function updatePipeline(
   actor: Actor,
   { id }: Pick<Pipeline, "id">,
   change: PipelineChange,
+  requireFit?: (present: Pipeline) => void,
 ): Promise<Pipeline> {
   const { environment, providerSettings: givenSettings, ...members } = change;
   // Steps that are given as they are replace the text that they were made of.
@@ -148,6 +150,7 @@ export async function updatePipeline(
     // Locked: of a move and new steps at the same time, the later is checked against the earlier.
     const present = await lockPipeline(tx, id);
     if (!present) throw notFound("pipeline");
+    requireFit?.(present);
     if (change.steps || change.clusterId)
       await lockOwnCluster(tx, present.organizationId, change.clusterId ?? present.clusterId);
     const problems = [

@@ -22,6 +22,7 @@ const audited = auditedColumns<Trigger>(triggerMembers);
 
 /**
  * Changes a trigger, but not its type.
+ * @param requireFit throws if the locked trigger is not one that the change is meant for
  * @throws Refusal 404, 422
  */
 export async function updateTrigger(
@@ -29,12 +30,14 @@ export async function updateTrigger(
   actor: Actor,
   trigger: Trigger,
   change: TriggerChange,
+  requireFit?: (present: Trigger) => void,
 ): Promise<Trigger> {
   const { id, pipelineId } = trigger;
   const { cipher, config, db } = services;
   const update = async (tx: Tx) => {
     const present = await lockTrigger(tx, pipelineId, id);
     if (!present) throw notFound("pipeline trigger");
+    requireFit?.(present);
     const problems = triggerChangeProblems(config, actor, present, change);
     if (problems.length > 0) throw validationFailed(...problems);
     const columns = columnsOf(cipher, change, present);

@@ -38,8 +38,10 @@ export const savePipeline = memberAction(async (services, request, form) => {
   const pipeline = await loadPipelineWithSteps(services, request);
   const webhook = await findWebhook(services.db, { pipelineId: pipeline.id });
   const outcome = await takePipelineForm(id, form, async (draft) => {
-    requireNoneSaved(form, environmentOfPipeline(services.cipher, pipeline));
-    return updatePipeline(services, request.actor, pipeline, await toPipelineChange(id, draft));
+    const change = await toPipelineChange(id, draft);
+    return updatePipeline(services, request.actor, pipeline, change, (present) =>
+      requireNoneSaved(form, environmentOfPipeline(services.cipher, present)),
+    );
   });
   if (!("saved" in outcome)) return show(services, request, pipeline, outcome);
   const { saved } = outcome;

@@ -34,9 +34,10 @@ export const saveTrigger = memberAction(async (services, request, form) => {
   const draft = readTrigger(form, trigger.type);
   if (form.get("do") === "generate") return editPage(request, edited, { draft: withGeneratedSecret(draft) });
   const outcome = await tryForm(async () => {
-    requireNoneSaved(form, environmentOf(services.cipher, trigger));
     const change = toChange(services.config, request.actor, draft, trigger);
-    return updateTrigger(services, request.actor, trigger, change);
+    return updateTrigger(services, request.actor, trigger, change, (present) =>
+      requireNoneSaved(form, environmentOf(services.cipher, present)),
+    );
   }, fieldNames);
   if ("problems" in outcome) return editPage(request, edited, { draft, problems: outcome.problems });
   return withNotice(triggerPath(request, trigger), "trigger_saved");

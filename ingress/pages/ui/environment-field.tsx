@@ -92,7 +92,8 @@ export function replacesEnvironment(form: URLSearchParams): boolean {
 }
 
 /**
- * First variables replace none that somebody saved after the form was opened. The same ones, sent twice, are fine.
+ * First variables replace none that somebody saved after the form was opened. The same ones, sent twice, are fine. Call
+ * with the row locked: of two forms that are sent at once, the second finds what the first saved.
  * @throws Refusal 422
  */
 export function requireNoneSaved(form: URLSearchParams, saved: Environment): void {

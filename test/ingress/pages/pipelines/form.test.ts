@@ -436,6 +436,22 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       assert.deepEqual(environmentOfPipeline(services.cipher, await find(slug)), { OURS: "1" });
     });
 
+    it("replaces no variables that are added between the check of the form and its transaction", async (t) => {
+      const { slug } = await make("At once");
+      const { services, actor } = pages;
+      const addFirst: typeof services.db.transaction = async (work) => {
+        await updatePipeline(services, actor, await find(slug), { environment: { THEIRS: "1" } });
+        return services.db.transaction(work);
+      };
+      t.mock.method(services.db, "transaction", addFirst, { times: 1 });
+
+      const given = fields({ name: "At once", environment_choice: "first", environment: "OURS=1" });
+      const refused = await pages.asBob.post(`${at}/pipelines/${slug}/edit`, given);
+
+      assert.equal(refused.status, 422);
+      assert.deepEqual(environmentOfPipeline(services.cipher, await find(slug)), { THEIRS: "1" });
+    });
+
     it("keeps steps that are too large for a page", async () => {
       const { slug, steps } = await make("Large", [{ command: "x".repeat(60_000) }]);
       const page = await pages.asBob.get(`${at}/pipelines/${slug}/edit`);

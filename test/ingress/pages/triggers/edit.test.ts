@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
 import { environmentOf, secretOf } from "../../../../shared/triggers/columns.ts";
+import { updateTrigger } from "../../../../shared/triggers/triggers.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { post } from "../../../helpers/http.ts";
 import { form, hiddenId, shownUrl, startTriggerPages, triggersPath } from "./trigger-pages.ts";
@@ -71,6 +72,22 @@ describeWorldOn(sqlite, "a trigger", startTriggerPages, (pages) => {
     assert.equal(refused.status, 422);
     assert.match(refused.text, /added meanwhile[\s\S]*<code>THEIRS<\/code>[\s\S]*OURS=1/);
     assert.deepEqual(environmentOf(pages.services.cipher, await pages.find(id)), { THEIRS: "1" });
+  });
+
+  it("replaces no variables that are added between the check of the form and its transaction", async (t) => {
+    const { id } = await pages.acme.trigger();
+    const { services } = pages;
+    const addFirst: typeof services.db.transaction = async (work) => {
+      await updateTrigger(services, pages.actor, await pages.find(id), { environment: { THEIRS: "1" } });
+      return services.db.transaction(work);
+    };
+    t.mock.method(services.db, "transaction", addFirst, { times: 1 });
+
+    const given = { ...form, environment_choice: "first", environment: "OURS=1" };
+    const refused = await pages.member.post(`${triggersPath}/${id}/edit`, given);
+
+    assert.equal(refused.status, 422);
+    assert.deepEqual(environmentOf(services.cipher, await pages.find(id)), { THEIRS: "1" });
   });
 
   describe("actions on a trigger", () => {
