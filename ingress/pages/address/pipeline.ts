@@ -1,4 +1,5 @@
 import { slugProblems } from "../../../shared/accounts/organizations.ts";
+import { type Build, findBuild } from "../../../shared/builds/rows/build-store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { requirePipeline, requirePipelineFacts } from "../../../shared/pipelines/pipelines.ts";
 import type { Pipeline, PipelineFacts } from "../../../shared/pipelines/store.ts";
@@ -36,10 +37,14 @@ export function branchesPath(request: Pick<MemberRequest, "organization" | "para
   return `${pipelinePath(request, patterns.editPipelinePage)}?unfold=others#field-branches`;
 }
 
-/** The number of the build for whose sake the steps are edited. Undefined: the address names none. */
-export function readCause({ event }: Pick<MemberRequest, "event">): number | undefined {
+/** The build for whose sake the steps are edited. Undefined: the address names none that is there. */
+export async function loadCause(
+  { db }: Services,
+  { event }: Pick<MemberRequest, "event">,
+  { id }: Pick<Pipeline, "id">,
+): Promise<Build | undefined> {
   const given = event.url.searchParams.get("build") ?? "";
-  return /^[1-9]\d{0,8}$/.test(given) ? Number(given) : undefined;
+  return /^[1-9]\d{0,8}$/.test(given) ? findBuild(db, id, Number(given)) : undefined;
 }
 
 /** The steps in the pipeline's form. @param cause the build for whose sake they are edited */

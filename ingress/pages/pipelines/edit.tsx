@@ -5,7 +5,7 @@ import { updatePipeline } from "../../../shared/pipelines/pipelines.ts";
 import { findWebhook } from "../../../shared/pipelines/provider/webhook-store.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { loadPipelineWithSteps, pipelinePath, readCause } from "../address/pipeline.ts";
+import { loadCause, loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
 import { newKeysPage } from "../provider/keys.tsx";
 import { environmentFormOptions, requireNoneSaved } from "../ui/environment-field.tsx";
 import { PostForm } from "../ui/form.tsx";
@@ -50,8 +50,8 @@ export const savePipeline = memberAction(async (services, request, form) => {
   const stepsOf = ({ steps, configuration }: Pipeline) => ({ steps, configuration });
   if (isDeepStrictEqual(stepsOf(saved), stepsOf(pipeline)))
     return withNotice(pipelinePath(request), "pipeline_saved");
-  const cause = readCause(request);
-  return withNotice(pipelinePath(request), "steps_saved") + (cause === undefined ? "" : `&build=${cause}`);
+  const cause = await loadCause(services, request, pipeline);
+  return withNotice(pipelinePath(request), "steps_saved") + (cause ? `&build=${cause.number}` : "");
 }, environmentFormOptions);
 
 async function show(
@@ -60,7 +60,7 @@ async function show(
   pipeline: Pipeline,
   { draft, problems }: { draft: PipelineDraft; problems?: FormProblems },
 ): Promise<PageContent> {
-  const cause = readCause(request);
+  const cause = await loadCause(services, request, pipeline);
   const place = { org: request.organization.slug, slug: pipeline.slug };
   const choices = await loadChoices(services, request, draft.members.clusterId ?? "");
   return narrowPage({
@@ -71,15 +71,11 @@ async function show(
     heading: `Edit ${pipeline.name}`,
     content: (
       <PostForm
-        path={
-          pipelinePath(request, patterns.editPipelinePage) + (cause === undefined ? "" : `?build=${cause}`)
-        }
+        path={pipelinePath(request, patterns.editPipelinePage) + (cause ? `?build=${cause.number}` : "")}
         problems={problems}
         button="Save"
         back={
-          cause === undefined
-            ? pipelinePath(request)
-            : pathTo(patterns.buildPage, { ...place, number: `${cause}` })
+          cause ? pathTo(patterns.buildPage, { ...place, number: `${cause.number}` }) : pipelinePath(request)
         }
       >
         <PipelineFields

@@ -4,7 +4,7 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { excerpt } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { pipelinePath, readCause } from "../address/pipeline.ts";
+import { loadCause, pipelinePath } from "../address/pipeline.ts";
 import { PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 
@@ -20,15 +20,14 @@ interface NextBuild {
 
 /** The build that new steps are for. Undefined: the page does not follow a form that gave some. */
 export async function loadNextBuild(
-  { db }: Services,
+  services: Services,
   request: MemberRequest,
   pipeline: Pipeline,
 ): Promise<NextBuild | undefined> {
   const notice = request.event.url.searchParams.get("notice") ?? "";
   if (!afterSteps.includes(notice) || pipeline.archivedAt || pipeline.steps.length === 0) return undefined;
-  const named = readCause(request);
-  const cause = named === undefined ? undefined : await findBuild(db, pipeline.id, named);
-  const last = cause ?? (await findBuild(db, pipeline.id, pipeline.lastBuildNumber));
+  const cause = await loadCause(services, request, pipeline);
+  const last = cause ?? (await findBuild(services.db, pipeline.id, pipeline.lastBuildNumber));
   return {
     branch: last && isOfBranch(last) ? last.branch : pipeline.defaultBranch,
     cause: pipeline.allowRebuilds ? cause?.number : undefined,

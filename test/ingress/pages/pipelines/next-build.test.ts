@@ -92,6 +92,16 @@ describeWorld("the page after a form gave a pipeline its steps", startQueuePages
     assert.equal((await offersOf(answer)).size, 0);
   });
 
+  it("leads from a form that names a missing build back to the pipeline", async () => {
+    const { slug } = await make("Missing");
+    const path = `${pages.paths.pipelines}/${slug}`;
+
+    const { text } = await pages.asBob.get(`${path}/edit?build=7`);
+
+    assert.ok(text.includes(`href="${path}">Cancel`));
+    assert.equal(await save(`${path}/edit?build=7`, "make again"), `${path}?notice=steps_saved`);
+  });
+
   it("offers nothing after other settings were saved", async () => {
     const { slug } = await make("Same steps");
     const answer = await save(`${pages.paths.pipelines}/${slug}/edit?build=1`, "make");
