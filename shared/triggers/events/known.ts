@@ -11,7 +11,7 @@ import { newId } from "../../ids.ts";
 import type { Pipeline } from "../../pipelines/store.ts";
 import type { Services } from "../../services/services.ts";
 import type { Known, WantedBuild } from "../../sources/decide.ts";
-import { type ProviderSettings, withDefaults } from "../../sources/settings.ts";
+import { type ProviderSettings, usedText, withDefaults } from "../../sources/settings.ts";
 import { planBuild } from "../columns.ts";
 import type { Trigger } from "../store.ts";
 import type { FindCreator } from "./creators.ts";
@@ -44,7 +44,7 @@ export function knownOfPipeline(options: KnownOptions): Omit<Known, "passesFilte
     defaultBranch: pipeline.defaultBranch,
     buildsBranch: (branch) => buildsBranch(pipeline, branch),
     matchesRequestFilter: (branch) =>
-      matchesBranch(settings.pull_request_branch_filter_configuration ?? "", branch),
+      matchesBranch(usedText(settings, "pull_request_branch_filter_configuration") ?? "", branch),
     hasBuild: (of) => hasBuild(options, of),
     openRequestOf: (branch) => open.find(pipeline.id, branch),
   };
@@ -89,9 +89,9 @@ export async function passesFilter(
   { tx, settings, ...options }: FilterOptions,
   wanted: WantedBuild,
 ): Promise<boolean> {
-  const { filter_condition: text } = settings;
-  if (text === null || text.trim() === "") return true;
-  const parsed = parseCondition(text, namesInSteps);
+  const condition = usedText(settings, "filter_condition");
+  if (condition === undefined) return true;
+  const parsed = parseCondition(condition, namesInSteps);
   if ("problem" in parsed) return false;
   const facts = await factsOfWanted(tx, { ...options, now: tx.now }, wanted);
   const evaluated = evaluateCondition(parsed.condition, facts);
