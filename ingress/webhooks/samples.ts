@@ -36,6 +36,8 @@ const keptHeaders = [
   "x-hook-uuid",
 ];
 const notKept = "redacted";
+/** The rest is cut off first: thousands of short parameters would take milliseconds. */
+const maxQueryCharacters = 1024;
 const parameterName = /^[\w.:[\]-]{1,64}$/;
 
 /** Keeps all headers and parameters of a refused request, but values only where they hold no secrets. */
@@ -52,7 +54,10 @@ export function requestParts(event: H3Event, issueTracker: string, body: Buffer 
 
 /** `?page=1&secret` → `page=redacted&redacted`. Without a value, the name may be the secret; `=` may end Base64. */
 function namesOfQuery(search: string): string {
-  const parts = search.slice(1).split("&").filter(Boolean);
+  const parts = search
+    .slice(1, 1 + maxQueryCharacters)
+    .split("&")
+    .filter(Boolean);
   return parts
     .map((part) => {
       const [name = "", value = ""] = [...new URLSearchParams(part)][0] ?? [];

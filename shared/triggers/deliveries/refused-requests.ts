@@ -5,7 +5,6 @@ import { expiring } from "../../retention/expiring.ts";
 import type { Services } from "../../services/services.ts";
 import { stored } from "../../sharing/bounds.ts";
 import { openGatherer, pause } from "../../sharing/gatherer.ts";
-import { rememberRecent } from "../../sharing/recent.ts";
 import type { RefusalCause, StoredHeader } from "../../vocabulary.ts";
 import type { RefusedTrigger } from "./refusals.ts";
 import { refusedBodiesUntil } from "./refused-bodies.ts";
@@ -18,7 +17,6 @@ import {
 } from "./refused-requests-store.ts";
 
 const flushEveryMs = 5 * secondMs;
-const maxTriggersAndCauses = 10_000;
 const maxBodyBytes = 4096;
 /** The limit of all headers together. */
 const maxHeaderCharacters = 4096;
@@ -34,9 +32,9 @@ export interface RequestParts {
   body: Buffer | undefined;
 }
 
-/** Stores at most one refused request of a trigger and cause in five seconds. A crash loses those in memory. */
+/** Stores the last refused request of a trigger and cause in five seconds. A crash loses those in memory. */
 export interface RefusedRequests {
-  /** @param read is called only for the first request of a trigger and cause in five seconds */
+  /** @param read is not called if none are kept */
   add(trigger: RefusedTrigger, cause: RefusalCause, read: () => RequestParts): void;
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -44,10 +42,10 @@ export interface RefusedRequests {
 
 /** Keeps samples of refused requests in memory, and stores them every few seconds. */
 export function openRefusedRequests({ config, db, clock, log }: Services): RefusedRequests {
-  const added = rememberRecent<true>(maxTriggersAndCauses, { ttl: flushEveryMs });
   const requests = openGatherer<{ organizationId: string; row: RefusedRequest }>({
     when: (_, hurry) => pause(flushEveryMs, hurry),
     keyOf: ({ row }) => `${row.triggerId} ${row.cause}`,
+    merge: (_, later) => later, // the sender may have changed something since
     kept: {
       max: stored.refusedRequests.max["samples of refused requests"],
       ownerOf: ({ organizationId }) => organizationId,
@@ -63,10 +61,8 @@ export function openRefusedRequests({ config, db, clock, log }: Services): Refus
 
   return {
     add(trigger, cause, read) {
+      if (config.refusedRequestHours === 0) return;
       const { id: triggerId, organizationId } = trigger;
-      const key = `${triggerId} ${cause}`;
-      if (config.refusedRequestHours === 0 || added.has(key)) return;
-      added.set(key, true);
       const now = clock.now();
       const { network, headers, query, body } = read();
       const isBodyKept = body && refusedBodiesUntil(trigger, now);
