@@ -38,14 +38,17 @@ export interface WorkerJob {
   run: () => Promise<void>;
 }
 
-export interface WorkerJobs {
+interface WorkerJobs {
   jobs: WorkerJob[];
   /** Begins to end what runs, by its name. */
   end: () => Record<string, Promise<void>>;
   close: () => Promise<void>;
 }
 
-export const taskHandlers: TaskHandlers = {
+type Work = (services: Services) => Promise<unknown>;
+type Evict = (services: Services, options: { isClockTrusted: boolean }) => Promise<unknown>;
+
+const taskHandlers: TaskHandlers = {
   ...tasksOfBuilds,
   stack: releaseOfStack,
   pause: fanOutPause,
@@ -62,58 +65,32 @@ export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] 
   const tasks = openTasks(services, taskHandlers);
   // It sends what transactions of its process make due, too: builds must not wait for that.
   const outbox = queues.includes("notifications") ? openOutbox(services, messageKinds) : undefined;
+  const ifTrusted = (work: Work) => async () => (await clockGuard.isTrusted()) && work(services);
+  const ifRight = (work: Work) => async () => (await clockGuard.isRight()) && work(services);
+  const evictBy = (evict: Evict) => async () =>
+    evict(services, { isClockTrusted: await clockGuard.isTrusted() });
   const jobs = [
     job(contracts.sendNewsJob, async () => outbox?.wake()),
     job(contracts.createScheduledBuildsJob, async () => schedules.wake()),
     job(contracts.createBuildsJob, async () => deliveries.wake()),
-    job(contracts.evictPayloadsJob, async () =>
-      evictPayloads(services, { isClockTrusted: await clockGuard.isTrusted() }),
-    ),
-    job(contracts.evictLogsJob, async () =>
-      evictLogs(services, { isClockTrusted: await clockGuard.isTrusted() }),
-    ),
-    job(contracts.evictArtifactsJob, async () =>
-      evictArtifacts(services, { isClockTrusted: await clockGuard.isTrusted() }),
-    ),
-    job(
-      contracts.removeUnnamedBlobsJob,
-      async () => (await clockGuard.isTrusted()) && removeUnnamedBlobs(services),
-    ),
-    job(
-      contracts.failForgottenArtifactsJob,
-      async () => (await clockGuard.isTrusted()) && failForgottenArtifacts(services),
-    ),
-    job(
-      contracts.expireDeviceCodesJob,
-      async () => (await clockGuard.isTrusted()) && expireDeviceCodes(services),
-    ),
-    job(contracts.recordUsageJob, () => recordUsage(services)),
     job(contracts.doTasksJob, async () => tasks.wake()),
-    job(
-      contracts.loseUnseenAgentsJob,
-      async () => (await clockGuard.isRight()) && loseUnseenAgents(services),
-    ),
-    job(contracts.releaseReservationsJob, async () => {
-      if (!(await clockGuard.isRight())) return;
-      await releaseExpired(services);
-      await loseSilentStacks(services);
-    }),
-    job(contracts.timeOutJobsJob, async () => {
-      if (!(await clockGuard.isRight())) return;
-      await timeOutJobs(services);
-      await endForcedJobs(services);
-      await takeBackOffers(services);
-    }),
-    job(contracts.expireJobsJob, async () => (await clockGuard.isTrusted()) && expireJobs(services)),
-    job(
-      contracts.countStoredBytesJob,
-      async () => (await clockGuard.isTrusted()) && countStoredBytes(services),
-    ),
-    job(contracts.recountRecordsJob, async () => (await clockGuard.isTrusted()) && recountRecords(services)),
+    job(contracts.evictPayloadsJob, evictBy(evictPayloads)),
+    job(contracts.evictLogsJob, evictBy(evictLogs)),
+    job(contracts.evictArtifactsJob, evictBy(evictArtifacts)),
+    job(contracts.removeUnnamedBlobsJob, ifTrusted(removeUnnamedBlobs)),
+    job(contracts.failForgottenArtifactsJob, ifTrusted(failForgottenArtifacts)),
+    job(contracts.expireDeviceCodesJob, ifTrusted(expireDeviceCodes)),
+    job(contracts.recordUsageJob, () => recordUsage(services)),
+    job(contracts.loseUnseenAgentsJob, ifRight(loseUnseenAgents)),
+    job(contracts.releaseReservationsJob, ifRight(inTurn(releaseExpired, loseSilentStacks))),
+    job(contracts.timeOutJobsJob, ifRight(inTurn(timeOutJobs, endForcedJobs, takeBackOffers))),
+    job(contracts.expireJobsJob, ifTrusted(expireJobs)),
+    job(contracts.countStoredBytesJob, ifTrusted(countStoredBytes)),
+    job(contracts.recountRecordsJob, ifTrusted(recountRecords)),
     job(contracts.followProvidersJob, () => followProvidersOfAll(services)),
-    job(contracts.fillWordsJob, async () => (await clockGuard.isTrusted()) && fillWords(services)),
-    job(contracts.rollUpFiguresJob, async () => (await clockGuard.isTrusted()) && rollUpFigures(services)),
-    job(contracts.purgeExpiredJob, async () => (await clockGuard.isTrusted()) && purgeExpired(services)),
+    job(contracts.fillWordsJob, ifTrusted(fillWords)),
+    job(contracts.rollUpFiguresJob, ifTrusted(rollUpFigures)),
+    job(contracts.purgeExpiredJob, ifTrusted(purgeExpired)),
   ];
   const looking = [
     ...(queues.includes("deliveries") ? [deliveries] : []),
@@ -137,4 +114,11 @@ export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] 
 
 function job(contract: JobContract, run: () => Promise<unknown>): WorkerJob {
   return { contract, run: async () => void (await run()) };
+}
+
+/** One after the other. */
+function inTurn(...works: Work[]): Work {
+  return async (services) => {
+    for (const work of works) await work(services);
+  };
 }
