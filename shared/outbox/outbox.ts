@@ -17,7 +17,7 @@ import { shares } from "../sharing/bounds.ts";
 import { laterWork } from "../sharing/resources.ts";
 import { Shares } from "../sharing/shares.ts";
 import { Tasks } from "../sharing/tasks.ts";
-import { openLooks, openVisits } from "../tasks/looks.ts";
+import { type DueWork, openLooks, openVisits } from "../tasks/looks.ts";
 import type { MessageKinds } from "./kind.ts";
 import { makeMessages, newsOfTransaction } from "./make.ts";
 import { openPace } from "./pace.ts";
@@ -31,14 +31,6 @@ import {
   takeReceiverIfDue,
 } from "./store.ts";
 
-export interface Outbox {
-  /** Makes messages of news, and sends what is due. A worker looks each second, and when it is woken. */
-  wake(): void;
-  /** Resolves once nothing runs. */
-  idle(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** The last message of a turn begins within 15 seconds, and a mail may take 30. */
 const takenMs = minuteMs;
 const messagesOfTurn = 64;
@@ -47,7 +39,7 @@ const maxFailing = 4;
 /** Of an organization, in a look. A few may be taken already. */
 const maxDue = 32;
 
-export function openOutbox(services: Services, kinds: MessageKinds): Outbox {
+export function openOutbox(services: Services, kinds: MessageKinds): DueWork {
   const { db, clock, log, metrics } = services;
   const paced = openPace(db);
   const tasks = new Tasks();
@@ -138,20 +130,14 @@ export function openOutbox(services: Services, kinds: MessageKinds): Outbox {
     });
     return false;
   };
-  const looks = openLooks(services, look);
+  const looks = openLooks(services, look, [tasks]);
   const visitNews = openVisits((after) => findNextWithNews(db, after));
   const visitReceivers = openVisits((after) => findNextOwner(db, after));
   const stopListening = services.due.listen((due) => {
     if (due.some(({ kind }) => kind === "news")) looks.wake();
   });
   return {
-    wake: looks.wake,
-    async idle() {
-      do {
-        await looks.idle();
-        await tasks.idle();
-      } while (looks.isRunning());
-    },
+    ...looks,
     async close() {
       stopListening();
       await looks.close();

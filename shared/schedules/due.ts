@@ -19,7 +19,7 @@ import type { Topic } from "../redis/events.ts";
 import { Refusal } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
 import { laterWork } from "../sharing/resources.ts";
-import { openLooks, openVisits } from "../tasks/looks.ts";
+import { type DueWork, openLooks, openVisits } from "../tasks/looks.ts";
 import { nextBuildAfter } from "./schedules.ts";
 import {
   type DueSchedule,
@@ -34,14 +34,6 @@ import {
   type WaitingSchedule,
 } from "./store.ts";
 
-export interface DueSchedules {
-  /** Makes the builds that are due. A worker looks each second. */
-  wake(): void;
-  /** Resolves once nothing runs. */
-  idle(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Of an organization, in a look. They share a transaction, which others wait for: a few milliseconds. */
 const maxOfLook = 4;
 const madeUpWithinMs = hourMs;
@@ -50,7 +42,7 @@ const toleranceMs = minuteMs;
 const schedulesPerRead = 100;
 
 /** @param isClockRight a clock in doubt makes no builds */
-export function openDueSchedules(services: Services, isClockRight: () => Promise<boolean>): DueSchedules {
+export function openDueSchedules(services: Services, isClockRight: () => Promise<boolean>): DueWork {
   const { db, clock, log, events } = services;
   const closing = new AbortController();
   const { signal } = closing;
@@ -112,13 +104,9 @@ export function openDueSchedules(services: Services, isClockRight: () => Promise
     if (wasClockAhead && (await isClockRight())) sweeps.wake();
     return isMore;
   };
-  const looks = openLooks(services, look);
+  const looks = openLooks(services, look, [sweeps]);
   return {
-    wake: () => looks.wake(),
-    async idle() {
-      await looks.idle();
-      await sweeps.idle();
-    },
+    ...looks,
     async close() {
       closing.abort();
       await looks.close();

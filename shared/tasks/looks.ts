@@ -3,21 +3,26 @@ import type { Services } from "../services/services.ts";
 
 const maxOwnersOfLook = 1000;
 
-export interface Looks {
-  /** Looks at once, or once more after the present look. */
+/** Work that rows of the database make due. */
+export interface DueWork {
+  /** Looks for it at once, or once more after the present look. A worker is woken by others, and each second. */
   wake(): void;
-  isRunning(): boolean;
-  /** Resolves once no look runs. */
+  /** Resolves once nothing runs. */
   idle(): Promise<void>;
-  /** Starts no further look. */
+  /** Starts nothing more: another process does the rest. */
   close(): Promise<void>;
 }
 
 /**
  * Looks for due work when it is woken.
  * @param look returns true if there may be more
+ * @param started what looks start, which may wake them. It is idle, too, once nothing runs
  */
-export function openLooks({ log }: Services, look: () => Promise<boolean>): Looks {
+export function openLooks(
+  { log }: Services,
+  look: () => Promise<boolean>,
+  started: readonly Pick<DueWork, "idle">[] = [],
+): DueWork {
   let running: Promise<void> | undefined;
   let isWoken = false;
   let isClosed = false;
@@ -37,9 +42,11 @@ export function openLooks({ log }: Services, look: () => Promise<boolean>): Look
       isWoken = true;
       if (!isClosed) running ??= lookWhileMore();
     },
-    isRunning: () => running !== undefined,
     async idle() {
-      while (running) await running;
+      do {
+        await running;
+        for (const each of started) await each.idle();
+      } while (running);
     },
     async close() {
       isClosed = true;

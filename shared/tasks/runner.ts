@@ -17,7 +17,7 @@ import { threads } from "../sharing/resources.ts";
 import { Tasks } from "../sharing/tasks.ts";
 import { openTurns } from "../sharing/turns.ts";
 import type { TaskKind } from "../vocabulary.ts";
-import { openLooks, openVisits, type Visits } from "./looks.ts";
+import { type DueWork, openLooks, openVisits, type Visits } from "./looks.ts";
 import { countFailure, findNextOwner, isOfWorkers, listDue, setDue, takeIfDue } from "./store.ts";
 
 /**
@@ -30,15 +30,6 @@ import { countFailure, findNextOwner, isOfWorkers, listDue, setDue, takeIfDue } 
 export type TaskHandler = (services: Services, subjectId: string, place?: any) => Promise<unknown>;
 
 export type TaskHandlers = Partial<Record<TaskKind, TaskHandler>>;
-
-export interface TaskRunner {
-  /** Looks for due tasks of all processes. A worker is woken by others, and each second. */
-  wake(): void;
-  /** Resolves once nothing runs. */
-  idle(): Promise<void>;
-  /** Starts no further slice: a worker does the rest. */
-  close(): Promise<void>;
-}
 
 const takenMs = 30 * secondMs;
 const renewEveryMs = 10 * secondMs;
@@ -59,11 +50,11 @@ interface Running extends DueTask {
  * Does what transactions of this process make due, right after their commits. One of a subject runs at a time, and once
  * more if it became due again meanwhile.
  */
-export function openTasks(services: Services, handlers: TaskHandlers): TaskRunner {
+export function openTasks(services: Services, handlers: TaskHandlers): DueWork {
   return new Runner(services, handlers);
 }
 
-class Runner implements TaskRunner {
+class Runner implements DueWork {
   readonly #services: Services;
   readonly #handlers: TaskHandlers;
   readonly #running = new Map<string, Running>();
@@ -71,7 +62,7 @@ class Runner implements TaskRunner {
   /** A build can trigger thousands of others, and its organization's groups must not wait for all of them. */
   readonly #inOrder = openOrder();
   readonly #turns = openTurns(resources.later);
-  readonly #looks: ReturnType<typeof openLooks>;
+  readonly #looks: DueWork;
   readonly #visitOwners: Visits<{ organizationId: string }>;
   /** By organization: its tasks in memory. */
   readonly #ofOwner = new Map<string, number>();
@@ -83,7 +74,7 @@ class Runner implements TaskRunner {
     this.#services = services;
     this.#handlers = handlers;
     this.#visitOwners = openVisits((after) => findNextOwner(services.db, after));
-    this.#looks = openLooks(services, () => this.#look());
+    this.#looks = openLooks(services, () => this.#look(), [this.#background]);
     const stopListening = services.due.listen((due) => this.#addDue(due));
     const timer = setInterval(() => void this.#renew(), renewEveryMs);
     timer.unref();
@@ -97,11 +88,8 @@ class Runner implements TaskRunner {
     this.#looks.wake();
   }
 
-  async idle(): Promise<void> {
-    do {
-      await this.#looks.idle();
-      await this.#background.idle();
-    } while (this.#looks.isRunning());
+  idle(): Promise<void> {
+    return this.#looks.idle();
   }
 
   async close(): Promise<void> {

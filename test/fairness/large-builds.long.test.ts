@@ -3,7 +3,8 @@ import { after, before, describe, it } from "node:test";
 import { and, eq, gt, isNull } from "drizzle-orm";
 import { createPipeline, updatePipeline } from "../../shared/pipelines/pipelines.ts";
 import type { Pipeline } from "../../shared/pipelines/store.ts";
-import { type DueDeliveries, openDueDeliveries } from "../../shared/triggers/deliveries/due.ts";
+import type { DueWork } from "../../shared/tasks/looks.ts";
+import { openDueDeliveries } from "../../shared/triggers/deliveries/due.ts";
 import { buildOfDelivery, decideDue } from "../helpers/builds.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
@@ -12,7 +13,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 
 describe("deliveries of an organization whose builds have 2,000 jobs each", () => {
   let world: World;
-  let worker: DueDeliveries;
+  let worker: DueWork;
 
   before(async () => {
     world = await startWorld(sqlite);

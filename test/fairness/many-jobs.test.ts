@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { updatePipeline } from "../../shared/pipelines/pipelines.ts";
-import { type DueDeliveries, openDueDeliveries } from "../../shared/triggers/deliveries/due.ts";
+import type { DueWork } from "../../shared/tasks/looks.ts";
+import { openDueDeliveries } from "../../shared/triggers/deliveries/due.ts";
 import { buildOfDelivery } from "../helpers/builds.ts";
 import { describeWorld } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
@@ -15,7 +16,7 @@ describeWorld("webhooks whose builds have too many jobs for one transaction", st
     return openDueDeliveries({ ...services, db: { ...services.db, transaction } });
   };
   /** Decides all deliveries, and finds the builds of some. */
-  const buildsBy = async (worker: DueDeliveries, ids: string[]) => {
+  const buildsBy = async (worker: DueWork, ids: string[]) => {
     worker.wake();
     await worker.idle();
     await worker.close();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { type DueDeliveries, openDueDeliveries } from "../../shared/triggers/deliveries/due.ts";
+import type { DueWork } from "../../shared/tasks/looks.ts";
+import { openDueDeliveries } from "../../shared/triggers/deliveries/due.ts";
 import { type Api, openApi } from "./api.ts";
 import type { TestDatabase } from "./databases.ts";
 import { post } from "./http.ts";
@@ -26,7 +27,7 @@ export async function openTriggerApi(database: TestDatabase, settings: Record<st
 }
 
 /** Default pipeline: `web`. */
-function triggersOf(api: Api, deliveries: DueDeliveries) {
+function triggersOf(api: Api, deliveries: DueWork) {
   const triggersAt = (slug = "web") => `/pipelines/${slug}/triggers`;
   return {
     triggersAt,

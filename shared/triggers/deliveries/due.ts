@@ -9,7 +9,7 @@ import { Outage, openGatherer } from "../../sharing/gatherer.ts";
 import { seeOwner } from "../../sharing/presence.ts";
 import { laterWork } from "../../sharing/resources.ts";
 import { Tasks } from "../../sharing/tasks.ts";
-import { openLooks, openVisits, type Visits } from "../../tasks/looks.ts";
+import { type DueWork, openLooks, openVisits, type Visits } from "../../tasks/looks.ts";
 import { partsOfDeliveries } from "../events/parts.ts";
 import { type DueFilters, openDueFilters } from "../filter/due.ts";
 import { type EvaluateFilters, openFilterEvaluator } from "../filter/evaluator.ts";
@@ -24,14 +24,6 @@ import {
   type WaitingOf,
 } from "./due-store.ts";
 import type { Delivery } from "./store.ts";
-
-export interface DueDeliveries {
-  /** Decides what is due. A worker is woken by those who accept deliveries, and each second. */
-  wake(): void;
-  /** Resolves once no due delivery is in progress. */
-  idle(): Promise<void>;
-  close(): Promise<void>;
-}
 
 const maxBatchItems = 500;
 /** A transaction takes due deliveries of so many organizations. */
@@ -51,13 +43,13 @@ type Results = ReadonlyMap<string, Result>;
 export function openDueDeliveries(
   services: Services,
   evaluate: EvaluateFilters = openFilterEvaluator(),
-): DueDeliveries {
+): DueWork {
   return new Builder(services, evaluate);
 }
 
-class Builder implements DueDeliveries {
+class Builder implements DueWork {
   readonly #services: Services;
-  readonly #looks: ReturnType<typeof openLooks>;
+  readonly #looks: DueWork;
   readonly #visits: Record<"direct" | "filtered", Visits<WaitingOf & { dueAt: Date }>>;
   readonly #filters: DueFilters;
   readonly #evaluated = openGatherer<Evaluated>({
@@ -72,24 +64,20 @@ class Builder implements DueDeliveries {
 
   constructor(services: Services, evaluate: EvaluateFilters) {
     this.#services = services;
-    this.#looks = openLooks(services, () => this.#look());
     const visitsOf = (isFiltered: boolean) =>
       openVisits((after) => findNextWaiting(services.db, { after, isFiltered }));
     this.#visits = { direct: visitsOf(false), filtered: visitsOf(true) };
     const decide = (evaluated: Evaluated[]) => Promise.all(evaluated.map(this.#evaluated.add));
     this.#filters = openDueFilters(services, evaluate, decide);
+    this.#looks = openLooks(services, () => this.#look(), [this.#filters, this.#tasks]);
   }
 
   wake(): void {
     this.#looks.wake();
   }
 
-  async idle(): Promise<void> {
-    do {
-      await this.#looks.idle();
-      await this.#filters.idle();
-      await this.#tasks.idle();
-    } while (this.#looks.isRunning());
+  idle(): Promise<void> {
+    return this.#looks.idle();
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import type { Actor } from "../../../shared/accounts/audit.ts";
 import { updateOrganization } from "../../../shared/accounts/organizations.ts";
-import { type DueDeliveries, openDueDeliveries } from "../../../shared/triggers/deliveries/due.ts";
+import type { DueWork } from "../../../shared/tasks/looks.ts";
+import { openDueDeliveries } from "../../../shared/triggers/deliveries/due.ts";
 import type { ThreadInput } from "../../../shared/triggers/filter/evaluate.ts";
 import type { Evaluation } from "../../../shared/triggers/filter/evaluator.ts";
 import { findFilterMisses } from "../../../shared/triggers/filter/misses-store.ts";
@@ -20,7 +21,7 @@ describeWorld("a filter that keeps missing its deadline", openAcme, (world) => {
   let actor: Actor;
   let evaluations: string[];
   let answer: Evaluation;
-  const workers: DueDeliveries[] = [];
+  const workers: DueWork[] = [];
 
   before(async () => {
     world.clock.freeze();
@@ -41,7 +42,7 @@ describeWorld("a filter that keeps missing its deadline", openAcme, (world) => {
     workers.push(worker);
     return worker;
   };
-  const work = async (worker: DueDeliveries) => {
+  const work = async (worker: DueWork) => {
     worker.wake();
     await worker.idle();
   };
