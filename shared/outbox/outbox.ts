@@ -13,10 +13,10 @@ import { minuteMs } from "../durations.ts";
 import { putMailIsSent } from "../news/hearers.ts";
 import { findNextOwner as findNextWithNews } from "../news/store.ts";
 import type { Services } from "../services/services.ts";
+import { Background } from "../sharing/background.ts";
 import { shares } from "../sharing/bounds.ts";
 import { laterWork } from "../sharing/resources.ts";
 import { Shares } from "../sharing/shares.ts";
-import { Tasks } from "../sharing/tasks.ts";
 import { type DueWork, openLooks, openVisits } from "../tasks/looks.ts";
 import type { MessageKinds } from "./kind.ts";
 import { makeMessages, newsOfTransaction } from "./make.ts";
@@ -42,8 +42,8 @@ const maxDue = 32;
 export function openOutbox(services: Services, kinds: MessageKinds): DueWork {
   const { db, clock, log, metrics } = services;
   const paced = openPace(db);
-  const tasks = new Tasks();
-  const { signal } = tasks;
+  const background = new Background();
+  const { signal } = background;
   const places = new Shares(shares.receivers);
   /** Organizations of which news become messages, and receivers that are sent to, in this process. */
   const making = new Set<string>();
@@ -82,7 +82,7 @@ export function openOutbox(services: Services, kinds: MessageKinds): DueWork {
       end();
       if (mayBeMore) looks.wake();
     };
-    tasks.add(work.catch(logFailure).then(endWork));
+    background.add(work.catch(logFailure).then(endWork));
   };
 
   const startSending = (due: Receiver): boolean => {
@@ -130,7 +130,7 @@ export function openOutbox(services: Services, kinds: MessageKinds): DueWork {
     });
     return false;
   };
-  const looks = openLooks(services, look, [tasks]);
+  const looks = openLooks(services, look, [background]);
   const visitNews = openVisits((after) => findNextWithNews(db, after));
   const visitReceivers = openVisits((after) => findNextOwner(db, after));
   const stopListening = services.due.listen((due) => {
@@ -141,7 +141,7 @@ export function openOutbox(services: Services, kinds: MessageKinds): DueWork {
     async close() {
       stopListening();
       await looks.close();
-      await tasks.close();
+      await background.close();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { Background } from "./background.ts";
 import { runFor } from "./owner.ts";
-import { Tasks } from "./tasks.ts";
 
 /** Gathers what comes at about the same time, so that it shares a transaction, a read or a command. */
 export interface Gatherer<Item, Result = undefined> {
@@ -87,7 +87,7 @@ export function openGatherer<Item, Result = undefined>(
   } = options;
   /** By key, oldest first. */
   const waiting = new Map<unknown, Entry<Item, Result>>();
-  const tasks = new Tasks();
+  const background = new Background();
   let hurry = new AbortController();
   let last = Promise.resolve();
   let isRunning = false;
@@ -168,7 +168,7 @@ export function openGatherer<Item, Result = undefined>(
       if (maxWait) rejectLate(maxWait);
       hasFailed = false;
       const settled = waiting.size > 0 ? settle([takeBatch()]) : Promise.resolve();
-      if (overlaps) tasks.add(settled);
+      if (overlaps) background.add(settled);
       else await settled;
     } while (waiting.size > 0 && !(hasFailed && hurry.signal.aborted));
     isRunning = false;
@@ -178,7 +178,7 @@ export function openGatherer<Item, Result = undefined>(
   const start = () => {
     if (isRunning || waiting.size === 0) return;
     isRunning = true;
-    tasks.add(runFor(options.owner, run));
+    background.add(runFor(options.owner, run));
   };
 
   return {
@@ -196,7 +196,7 @@ export function openGatherer<Item, Result = undefined>(
       last = last.then(async () => {
         hurry.abort();
         start();
-        await tasks.idle();
+        await background.idle();
         hurry = new AbortController();
       });
       return last;

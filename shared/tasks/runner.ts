@@ -11,10 +11,10 @@ import { secondMs } from "../durations.ts";
 import { doTasksJob, sendNewsJob } from "../jobs/contracts.ts";
 import type { Due } from "../process/due.ts";
 import type { Services } from "../services/services.ts";
+import { Background } from "../sharing/background.ts";
 import { resources } from "../sharing/bounds.ts";
 import { openOrder } from "../sharing/in-order.ts";
 import { threads } from "../sharing/resources.ts";
-import { Tasks } from "../sharing/tasks.ts";
 import { openTurns } from "../sharing/turns.ts";
 import type { TaskKind } from "../vocabulary.ts";
 import { type DueWork, openLooks, openVisits, type Visits } from "./looks.ts";
@@ -58,7 +58,7 @@ class Runner implements DueWork {
   readonly #services: Services;
   readonly #handlers: TaskHandlers;
   readonly #running = new Map<string, Running>();
-  readonly #background = new Tasks();
+  readonly #background = new Background();
   /** A build can trigger thousands of others, and its organization's groups must not wait for all of them. */
   readonly #inOrder = openOrder();
   readonly #turns = openTurns(resources.later);

@@ -5,10 +5,10 @@ import { type Excess, TooManyJobs } from "../../builds/making/too-many-jobs.ts";
 import type { Tx } from "../../db/database.ts";
 import { minuteMs, secondMs } from "../../durations.ts";
 import type { Services } from "../../services/services.ts";
+import { Background } from "../../sharing/background.ts";
 import { Outage, openGatherer } from "../../sharing/gatherer.ts";
 import { seeOwner } from "../../sharing/presence.ts";
 import { laterWork } from "../../sharing/resources.ts";
-import { Tasks } from "../../sharing/tasks.ts";
 import { type DueWork, openLooks, openVisits, type Visits } from "../../tasks/looks.ts";
 import { partsOfDeliveries } from "../events/parts.ts";
 import { type DueFilters, openDueFilters } from "../filter/due.ts";
@@ -60,7 +60,7 @@ class Builder implements DueWork {
   #areHeld = false;
   /** By organization whose large builds wait for turns in this process: deliveries that were put off meanwhile. */
   readonly #large = new Map<string, string[]>();
-  readonly #tasks = new Tasks();
+  readonly #background = new Background();
 
   constructor(services: Services, evaluate: EvaluateFilters) {
     this.#services = services;
@@ -69,7 +69,7 @@ class Builder implements DueWork {
     this.#visits = { direct: visitsOf(false), filtered: visitsOf(true) };
     const decide = (evaluated: Evaluated[]) => Promise.all(evaluated.map(this.#evaluated.add));
     this.#filters = openDueFilters(services, evaluate, decide);
-    this.#looks = openLooks(services, () => this.#look(), [this.#filters, this.#tasks]);
+    this.#looks = openLooks(services, () => this.#look(), [this.#filters, this.#background]);
   }
 
   wake(): void {
@@ -84,7 +84,7 @@ class Builder implements DueWork {
     await this.#looks.close();
     await this.#filters.close();
     await this.#evaluated.flush();
-    await this.#tasks.close();
+    await this.#background.close();
   }
 
   /** @returns true if there may be more */
@@ -202,11 +202,11 @@ class Builder implements DueWork {
     const later = this.#large.get(organizationId);
     if (later) return void later.push(...parts.flat().slice(0, maxBatchItems - later.length));
     this.#large.set(organizationId, []);
-    this.#tasks.add(this.#buildLarge(organizationId, parts, results));
+    this.#background.add(this.#buildLarge(organizationId, parts, results));
   }
 
   async #buildLarge(organizationId: string, parts: string[][], results: Results): Promise<void> {
-    const { signal } = this.#tasks;
+    const { signal } = this.#background;
     for (const ids of parts) {
       const build = () => this.#decideThese(ids, results, 1);
       await laterWork.take(organizationId, build, signal).catch((error) => {

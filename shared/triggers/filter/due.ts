@@ -1,5 +1,5 @@
 import type { Services } from "../../services/services.ts";
-import { Tasks } from "../../sharing/tasks.ts";
+import { Background } from "../../sharing/background.ts";
 import { type EvaluateFilters, takeFilterTurn } from "./evaluator.ts";
 import { type Evaluated, evaluateSlice } from "./slice.ts";
 
@@ -24,8 +24,8 @@ export function openDueFilters(
 ): DueFilters {
   /** By organization: whether it has to be looked at once more. */
   const served = new Map<string, boolean>();
-  const tasks = new Tasks();
-  const { signal } = tasks;
+  const background = new Background();
+  const { signal } = background;
 
   const serveSlices = async (organizationId: string) => {
     let deciding: { ids: string[]; done: Promise<unknown> } = { ids: [], done: Promise.resolve() };
@@ -54,9 +54,9 @@ export function openDueFilters(
   return {
     serve(organizationId) {
       if (served.has(organizationId)) served.set(organizationId, true);
-      else if (!signal.aborted) tasks.add(serve(organizationId));
+      else if (!signal.aborted) background.add(serve(organizationId));
     },
-    idle: () => tasks.idle(),
-    close: () => tasks.close(),
+    idle: () => background.idle(),
+    close: () => background.close(),
   };
 }

@@ -1,5 +1,5 @@
-/** Tasks in the background. They handle their own failures. */
-export class Tasks {
+/** Work in the background, which handles its own failures. */
+export class Background {
   readonly #running = new Set<Promise<void>>();
   readonly #closing = new AbortController();
 
@@ -8,9 +8,9 @@ export class Tasks {
     return this.#closing.signal;
   }
 
-  add(task: Promise<void>): void {
-    this.#running.add(task);
-    void task.finally(() => this.#running.delete(task));
+  add(work: Promise<void>): void {
+    this.#running.add(work);
+    void work.finally(() => this.#running.delete(work));
   }
 
   /** Resolves once nothing runs. */
