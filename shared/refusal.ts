@@ -58,7 +58,7 @@ const maxMessageLength = 300;
 export const andMore = "and more";
 
 /** Those that an answer names. The last message says how many others there are, or `and more` if nobody counted them. */
-export function firstProblems(problems: readonly Problem[]): Problem[] {
+function firstProblems(problems: readonly Problem[]): Problem[] {
   const found = problems.filter(({ message }) => message !== andMore);
   const named = found
     .slice(0, maxProblems)

@@ -152,7 +152,7 @@ export const agentStates = ["registered", "connected", "lost", "disconnected"] a
 export type AgentState = (typeof agentStates)[number];
 export type DeliveryStatus = "build_created" | "not_run" | "failed";
 /** The reasons why an event of a source host makes no build, in the order in which they are looked at. */
-export const eventReasons = [
+const eventReasons = [
   "event_ignored",
   "other_repository",
   "branch_deleted",
@@ -615,7 +615,7 @@ export type NewsEvent = BuildEvent | JobEvent | AgentEvent;
 export const messageKinds = ["status", "service", "notify", "mail"] as const;
 export type MessageKindName = (typeof messageKinds)[number];
 /** Dropped: by an operator, or there was nothing left to say. */
-export const messageStates = ["waiting", "sent", "failed", "dropped"] as const;
+const messageStates = ["waiting", "sent", "failed", "dropped"] as const;
 export type MessageState = (typeof messageStates)[number];
 
 export const serviceProviders = ["webhook", "slack", "email"] as const;

@@ -15,7 +15,7 @@ import {
 import { nextTry } from "./verdict.ts";
 
 /** A message that is not sent within this time fails. */
-export const givesUpAfterMs = dayMs;
+const givesUpAfterMs = dayMs;
 /** Messages that one transaction gives up. */
 const maxGivenUp = 1000;
 /** Of a service, with their bodies. */

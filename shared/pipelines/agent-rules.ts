@@ -8,7 +8,7 @@ export const maxAgentRulesBytes = 2000;
 const anyValue = "*";
 
 /** The rules as REST answers them, and as they are compared: each once, sorted. */
-export function splitAgentRules({ queue: _, ...tags }: AgentTags): string[] {
+function splitAgentRules({ queue: _, ...tags }: AgentTags): string[] {
   const rules = Object.entries(tags).flatMap(([name, values]) =>
     [values ?? []].flat().map((value) => (value === anyValue ? name : `${name}=${value}`)),
   );

@@ -50,7 +50,7 @@ export function combinationsOf(matrix: Matrix): Combination[] {
 }
 
 /** An adjustment holds for every combination that has its values. */
-export function holdsFor(
+function holdsFor(
   adjustment: Pick<MatrixAdjustment, "with">,
   { permutation }: Pick<Combination, "permutation">,
 ): boolean {

@@ -59,7 +59,7 @@ export function createPacing(options: { redis: Redis; keys: RedisKeys; breaker: 
 }
 
 /** `pacing.lua` in memory. */
-export function memoryPacing(): Pacing {
+function memoryPacing(): Pacing {
   const polls = rememberRecent<{ lastMs: number; intervalMs: number }>(maxSubjects);
   return {
     async isTooSoon({ subject, now, intervalMs }) {

@@ -17,7 +17,7 @@ export type RedisState =
 export const minVersion = 6.2;
 
 /** Sentences for operators: the problem and its remedy. */
-export const redisProblems: Record<Exclude<RedisState, "ok">, string> = {
+const redisProblems: Record<Exclude<RedisState, "ok">, string> = {
   unavailable:
     "Redis cannot be reached: start it, or check REDIS_URL: host, port, and rediss:// only if it speaks TLS. Builds follow meanwhile",
   "wrong-eviction-policy": "Redis may evict keys: set its maxmemory-policy to noeviction",

@@ -14,7 +14,7 @@ import { searchMessages } from "./messages.ts";
 import * as store from "./store.ts";
 
 /** Rows of one kind. */
-export const maxFound = 8;
+const maxFound = 8;
 const maxNewBuilds = 500;
 const maxBuildNumber = 2 ** 31 - 1;
 

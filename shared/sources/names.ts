@@ -12,7 +12,7 @@ const maxAddressLength = 2000;
 /** Matches names that git-check-ref-format(1) refuses, and a `-` at the beginning, which commands take for an option. */
 const unsoundName = /^[-/]|[/.]$|\/\/|\.\.|@\{|(^|\/)\.|\.lock(\/|$)|^@$|[\p{Cc}\p{Zs}\u2028\u2029~^:?*[\\]/u;
 
-export function isSoundName(name: string): boolean {
+function isSoundName(name: string): boolean {
   return name !== "" && name.length <= maxNameLength && name.isWellFormed() && !unsoundName.test(name);
 }
 

@@ -13,7 +13,7 @@ export interface WordScope {
 }
 
 /** More words are left out: more letters find them. */
-export const maxWords = 40;
+const maxWords = 40;
 
 const value = (name: string) => sql.placeholder(name);
 

@@ -26,10 +26,7 @@ export const auditFile = adminPage(async (services, request) => {
 });
 
 /** A part at a time, so that a long log takes little memory. An empty one shows whether the client is there. */
-export async function* readAuditRows(
-  { db }: Pick<Services, "db">,
-  filter: AuditFilter,
-): AsyncGenerator<Uint8Array> {
+async function* readAuditRows({ db }: Pick<Services, "db">, filter: AuditFilter): AsyncGenerator<Uint8Array> {
   yield Buffer.from(line(columns));
   for (let olderThan: string | undefined; ; ) {
     const { entries, next } = await listAuditPart(db, filter, { olderThan, size: entriesAtOnce });

@@ -39,7 +39,7 @@ const maxRows = 100;
 /** Steps and the fields of 100 rows must be within the 300 KB of a page. */
 const maxShownLength = 40_000;
 
-export const newRow: StepRow = {
+const newRow: StepRow = {
   kind: "command",
   label: "",
   command: "",

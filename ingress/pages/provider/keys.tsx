@@ -25,7 +25,7 @@ import { Steps } from "./host-steps.tsx";
 import { loadProviderDetails } from "./load.ts";
 
 /** Shows the address and the secret of a webhook, once. */
-export async function keysPage(
+async function keysPage(
   services: Services,
   { organization }: MemberRequest,
   { title, pipeline, provider }: { title: string; pipeline: PipelineFacts; provider: ProviderId },

@@ -71,7 +71,7 @@ function requireAdmin({ role, event }: Pick<MemberRequest, "role" | "event">): v
 }
 
 /** Those of a user that the switch of organizations offers. */
-export function findMemberships({ db }: Services, { id }: User) {
+function findMemberships({ db }: Services, { id }: User) {
   return listMemberships(db, id, maxSwitched);
 }
 

@@ -18,10 +18,7 @@ export async function findPostgres(server: string | undefined): Promise<Pids> {
 export type CpuTimes = Record<string, number>;
 
 /** Leaves out processes that end meanwhile, such as the vacuum of Postgres: what they used is no longer known. */
-export async function withCpuTimes<T>(
-  pids: Pids,
-  work: () => Promise<T>,
-): Promise<{ result: T; cpu: CpuTimes }> {
+async function withCpuTimes<T>(pids: Pids, work: () => Promise<T>): Promise<{ result: T; cpu: CpuTimes }> {
   const before = readCpuTimes(pids);
   const result = await work();
   const used = [...readCpuTimes(pids)].map(([name, times]) => {

@@ -23,7 +23,7 @@ export interface BuildGraph {
 }
 
 /** The stored graph of a build. Undefined: it has none, as its jobs say all of it. */
-export const findGraph = findBy<BuildGraph>(({ buildGraphs }) => buildGraphs.buildId);
+const findGraph = findBy<BuildGraph>(({ buildGraphs }) => buildGraphs.buildId);
 
 export async function listWarnings(db: Db | Tx, buildId: string): Promise<StepWarning[]> {
   return (await warningsOfBuild(db, { buildId }))?.warnings ?? [];
