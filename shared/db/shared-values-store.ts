@@ -16,6 +16,14 @@ export async function putSharedValue(tx: Tx, name: string, value: string): Promi
     .onConflictDoUpdate({ target: settings.name, set: { value } });
 }
 
+/** Locks and returns a value that a migration has written. */
+export async function lockSharedValue(tx: Tx, name: string): Promise<string> {
+  const { settings } = tx.tables;
+  const [locked] = await tx.lock(settings, eq(settings.name, name), "exclusive");
+  if (!locked) throw new Error(`The shared value ${name} is missing.`);
+  return locked.value;
+}
+
 /** A time beyond that comes from a clock that was ahead, and does not count. */
 const maxAheadFactor = 2;
 

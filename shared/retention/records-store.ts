@@ -3,7 +3,7 @@ import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { octetsOf } from "../db/columns.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
-import { putSharedValue } from "../db/shared-values-store.ts";
+import { lockSharedValue, putSharedValue } from "../db/shared-values-store.ts";
 import type { OrganizationBytes } from "./totals-store.ts";
 
 /** Ids, without `below`. */
@@ -47,11 +47,8 @@ const countedBelowName = "records_counted_below";
  * lock them.
  * @returns the id below which records are in the totals
  */
-export async function lockRecordTotals(tx: Tx): Promise<string> {
-  const { settings } = tx.tables;
-  const [countedBelow] = await tx.lock(settings, eq(settings.name, countedBelowName), "exclusive");
-  if (!countedBelow) throw new Error(`The shared value ${countedBelowName} is missing.`);
-  return countedBelow.value;
+export function lockRecordTotals(tx: Tx): Promise<string> {
+  return lockSharedValue(tx, countedBelowName);
 }
 
 export function setRecordsCountedBelow(tx: Tx, id: string): Promise<void> {

@@ -233,7 +233,7 @@ export async function startStandIn(type: ConnectionType, others = 0) {
 }
 
 /** @throws if it is no JSON, or says so wrongly */
-async function readJson(request: IncomingMessage): Promise<unknown> {
+export async function readJson(request: IncomingMessage): Promise<unknown> {
   if (request.headers["content-type"] !== "application/json") throw new Error("no JSON");
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "no
 import type { AddressInfo } from "node:net";
 import { z } from "zod";
 import type { ConnectionType } from "../../shared/connections/types.ts";
-import { apis, token } from "../connections/stand-ins.ts";
+import { apis, readJson, token } from "../connections/stand-ins.ts";
 
 // Source hosts that know the statuses of one repository. They take what a host's published API takes, and nothing else.
 
@@ -187,12 +187,4 @@ export async function startStatusHost(type: ConnectionType) {
     },
     close: () => new Promise<void>((resolve) => void server.close(() => resolve())),
   };
-}
-
-/** @throws if it is no JSON, or says so wrongly */
-async function readJson(request: IncomingMessage): Promise<unknown> {
-  if (request.headers["content-type"] !== "application/json") throw new Error("no JSON");
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return JSON.parse(Buffer.concat(chunks).toString());
 }

@@ -1,15 +1,10 @@
 import { and, asc, eq, gte, lt, sql, sum } from "drizzle-orm";
 import type { Tx } from "../../db/database.ts";
-import { putSharedValue } from "../../db/shared-values-store.ts";
+import { lockSharedValue, putSharedValue } from "../../db/shared-values-store.ts";
 import { hourOf } from "../../durations.ts";
 import { timeOfId } from "../../ids.ts";
+import type { IdRange } from "../../retention/records-store.ts";
 import { type OrganizationBytes, subtractFromTotal } from "../../retention/totals-store.ts";
-
-/** Ids of payloads, without `below`. */
-export interface IdRange {
-  from: string;
-  below: string;
-}
 
 /** Payloads with lower ids are in the totals. The migration writes the first value. */
 const countedBelowName = "payloads_counted_below";
@@ -18,11 +13,8 @@ const countedBelowName = "payloads_counted_below";
  * Locks the totals, so that no payload is counted and deleted at once. Accepting transactions never lock them.
  * @returns the id below which payloads are in the totals
  */
-export async function lockTotals(tx: Tx): Promise<string> {
-  const { settings } = tx.tables;
-  const [countedBelow] = await tx.lock(settings, eq(settings.name, countedBelowName), "exclusive");
-  if (!countedBelow) throw new Error(`The shared value ${countedBelowName} is missing.`);
-  return countedBelow.value;
+export function lockTotals(tx: Tx): Promise<string> {
+  return lockSharedValue(tx, countedBelowName);
 }
 
 export function setCountedBelow(tx: Tx, id: string): Promise<void> {
