@@ -75,11 +75,11 @@ export async function repeatTask(tx: Tx, ids: string[], dueAt: Date): Promise<vo
 }
 
 /**
- * Deletes the tasks of a subject, for the transaction that does them. Call it with the subject locked, before reading
+ * Ends the tasks of a subject, for the transaction that does them. Call it with the subject locked, before reading
  * what decides.
  * @returns false if there is none
  */
-export async function deleteTasks(tx: Tx, kind: TaskKind, subjectId: string): Promise<boolean> {
+export async function endTasksOf(tx: Tx, kind: TaskKind, subjectId: string): Promise<boolean> {
   const { tasks } = tx.tables;
   const these = tx
     .select({ id: tasks.id })

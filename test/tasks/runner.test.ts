@@ -6,7 +6,7 @@ import { newId } from "../../shared/ids.ts";
 import { createLog } from "../../shared/services/log.ts";
 import { openServices, type Services } from "../../shared/services/services.ts";
 import { openTasks, type TaskHandler, type TaskHandlers } from "../../shared/tasks/runner.ts";
-import { deleteTasks, later } from "../../shared/tasks/store.ts";
+import { endTasksOf, later } from "../../shared/tasks/store.ts";
 import type { TaskKind } from "../../shared/vocabulary.ts";
 import { describeWorld } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
@@ -32,7 +32,7 @@ describeWorld("what a transaction makes due", startWorld, (world) => {
   const noting =
     (done: string[], kind: TaskKind = "group"): TaskHandler =>
     async ({ db }, subjectId) => {
-      if (await db.transaction((tx) => deleteTasks(tx, kind, subjectId))) done.push(subjectId);
+      if (await db.transaction((tx) => endTasksOf(tx, kind, subjectId))) done.push(subjectId);
     };
   /** @param aheadMs of its clock */
   const openWorker = (handlers: TaskHandlers, aheadMs = 0) => {
@@ -134,7 +134,7 @@ describeWorld("what a transaction makes due", startWorld, (world) => {
     const group: TaskHandler = async ({ db }) => {
       runs.push(++running);
       await release.promise;
-      await db.transaction((tx) => deleteTasks(tx, "group", subject));
+      await db.transaction((tx) => endTasksOf(tx, "group", subject));
       running--;
     };
     const tasks = openTasks(services, { group });

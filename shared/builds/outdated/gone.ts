@@ -1,6 +1,6 @@
 import type { Tx } from "../../db/database.ts";
 import type { Services } from "../../services/services.ts";
-import { deleteTasks, later } from "../../tasks/store.ts";
+import { endTasksOf, later } from "../../tasks/store.ts";
 import { type BuildState, blockedBuildStates } from "../../vocabulary.ts";
 import { cancelIfUnfinished } from "../progress/cancel.ts";
 import { type Build, listBuildsById } from "../rows/build-store.ts";
@@ -34,7 +34,7 @@ export async function endOfGoneBranch(services: Services, buildId: string): Prom
   if (newest) await cancelOlder(services, newest);
   await db.transaction(async (tx) => {
     await lockBuilds(tx, [buildId]);
-    await deleteTasks(tx, "branch_gone", buildId);
+    await endTasksOf(tx, "branch_gone", buildId);
   });
 }
 

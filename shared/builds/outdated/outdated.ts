@@ -2,7 +2,7 @@ import type { Tx } from "../../db/database.ts";
 import { branchRules } from "../../pipelines/settings.ts";
 import { findPipelineFactsById } from "../../pipelines/store.ts";
 import type { Services } from "../../services/services.ts";
-import { deleteTasks } from "../../tasks/store.ts";
+import { endTasksOf } from "../../tasks/store.ts";
 import type { BuildState } from "../../vocabulary.ts";
 import { cancelIfUnfinished } from "../progress/cancel.ts";
 import { settleBuild } from "../progress/progress.ts";
@@ -43,7 +43,7 @@ export async function endOutdated(services: Services, buildId: string): Promise<
   }
   await db.transaction(async (tx) => {
     await lockBuilds(tx, [buildId]);
-    await deleteTasks(tx, "branch", buildId);
+    await endTasksOf(tx, "branch", buildId);
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Services } from "../../services/services.ts";
-import { deleteTasks } from "../../tasks/store.ts";
+import { endTasksOf } from "../../tasks/store.ts";
 import { settleBuild } from "../progress/progress.ts";
 import { putNewsOfChangedJobs } from "../rows/job-news.ts";
 import { lockBuilds } from "../rows/progress-store.ts";
@@ -13,7 +13,7 @@ import { failQueuelessIfScheduled } from "./store.ts";
 export async function failQueuelessJobs({ db, events }: Services, buildId: string): Promise<void> {
   const topics = await db.transaction(async (tx) => {
     const [build] = await lockBuilds(tx, [buildId]);
-    await deleteTasks(tx, "queueless", buildId);
+    await endTasksOf(tx, "queueless", buildId);
     if (!build) return [];
     const failed = await failQueuelessIfScheduled(tx, buildId);
     await putNewsOfChangedJobs(tx, build, failed);

@@ -5,7 +5,7 @@ import type { Topic } from "../../redis/events.ts";
 import { Refusal } from "../../refusal.ts";
 import type { Services } from "../../services/services.ts";
 import { writes } from "../../sharing/resources.ts";
-import { deleteTasks } from "../../tasks/store.ts";
+import { endTasksOf } from "../../tasks/store.ts";
 import { createOneBuild } from "../making/rebuild.ts";
 import { settleBuild } from "../progress/progress.ts";
 import { startWorkIfIdle } from "../rows/build-states-store.ts";
@@ -48,7 +48,7 @@ async function makeIn(
   // With its root: others that trigger builds of that count them afterwards.
   const locked = parent ? await lockBuilds(tx, [...new Set([rootOf(parent), parent.id])].sort()) : [];
   const build = locked.find(({ id }) => id === parent?.id);
-  await deleteTasks(tx, "trigger", jobId);
+  await endTasksOf(tx, "trigger", jobId);
   const job = await findJob(tx, jobId);
   if (!build || job?.state !== "scheduled" || job.type !== "trigger") return [];
 

@@ -1,7 +1,7 @@
 import type { Tx } from "../../db/database.ts";
 import type { Topic } from "../../redis/events.ts";
 import type { Services } from "../../services/services.ts";
-import { deleteTasks } from "../../tasks/store.ts";
+import { endTasksOf } from "../../tasks/store.ts";
 import { finishedJobStates, type JobState } from "../../vocabulary.ts";
 import { settleBuild } from "../progress/progress.ts";
 import { reopenIfFinished, startWorkIfIdle } from "../rows/build-states-store.ts";
@@ -24,7 +24,7 @@ async function mirrorIn(tx: Tx, childId: string): Promise<Topic[]> {
   const jobId = (await findBuildById(tx, childId))?.triggeredByJobId ?? undefined;
   const place = jobId === undefined ? undefined : await findBuildOfJobById(tx, { jobId });
   const [parent] = place ? await lockBuilds(tx, [place.id]) : [];
-  await deleteTasks(tx, "mirror", childId);
+  await endTasksOf(tx, "mirror", childId);
   if (!parent || jobId === undefined) return [];
   // Read behind the lock: of two changes of the build, the later one is seen last.
   const [job, child] = [await findJob(tx, jobId), await findBuildById(tx, childId)];

@@ -1,7 +1,7 @@
 import type { Tx } from "../../db/database.ts";
 import type { Topic } from "../../redis/events.ts";
 import type { Services } from "../../services/services.ts";
-import { deleteTasks } from "../../tasks/store.ts";
+import { endTasksOf } from "../../tasks/store.ts";
 import { cancelIfUnfinished } from "../progress/cancel.ts";
 import type { Build } from "../rows/build-store.ts";
 import { findJob, lockBuilds } from "../rows/progress-store.ts";
@@ -17,7 +17,7 @@ export async function passCancelOn({ db, events }: Services, jobId: string): Pro
 async function passOnIn(tx: Tx, jobId: string): Promise<Topic[]> {
   const found = await findTriggeredBuild(tx, jobId);
   const [child] = found ? await lockBuilds(tx, [found.id]) : [];
-  await deleteTasks(tx, "cancel", jobId);
+  await endTasksOf(tx, "cancel", jobId);
   if (!child || !(await isCanceledWithStep(tx, child))) return [];
   const jobs = await cancelIfUnfinished(tx, child, tx.now, "The step that triggered the build was canceled");
   return jobs ? buildTopics(child, jobs) : [];
