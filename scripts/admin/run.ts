@@ -33,7 +33,7 @@ import { workCommands } from "./work.ts";
  */
 export async function runAdmin(args: string[], terminal: Terminal): Promise<number> {
   const act = actOn(terminal);
-  const program = new Command("admin")
+  const program = explained(new Command("admin"))
     .usage("<noun> <verb> [arguments]")
     .description(
       "Set up organizations, users, tokens, clusters, queues, pipelines, triggers and applications.",
@@ -42,7 +42,6 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
     .configureOutput({
       writeOut: terminal.write,
       writeErr: terminal.writeError,
-      outputError: (text, write) => write(escapeControls(text.replace(/^error: /, ""))),
     });
   const nouns = [
     ...accountCommands(act),
@@ -91,9 +90,25 @@ function actOn(terminal: Terminal): Act {
 
 /** commander does not pass these settings to subcommands. */
 function inherit(parent: Command, command: Command): Command {
-  command.copyInheritedSettings(parent).exitOverride();
+  explained(command.copyInheritedSettings(parent).exitOverride());
   for (const child of command.commands) inherit(parent, child);
   return command;
+}
+
+/** Makes one sentence of an error of commander. It names the help, unless it says what a value must be. */
+function explained(command: Command): Command {
+  return command.configureOutput({
+    outputError(text, write) {
+      const said = text.slice("error: ".length).trim().replaceAll("\n", " ");
+      const help = ["npm run -s admin --", ...namesOf(command), "--help"].join(" ");
+      const isTold = / is invalid[. ]/.test(said);
+      write(`${escapeControls(isTold ? said : `${said.replace(/\.$/, "")}; see ${help}`)}\n`);
+    },
+  });
+}
+
+function namesOf(command: Command): string[] {
+  return command.parent ? [...namesOf(command.parent), command.name()] : [];
 }
 
 function sentence(error: unknown, terminal: Terminal): string {
