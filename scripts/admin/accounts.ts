@@ -143,13 +143,14 @@ function userCommand(act: Act): Command {
     );
 
   user
-    .command("disable <email>")
+    .command("deactivate <email>")
+    .alias("disable")
     .description("end a user's access: no sign-in, no tokens")
     .action((email) =>
       act(async (services) => {
         await services.awaitRedis(); // open streams end at once
         const { id } = await deactivateUser(services, email);
-        return { id, email, disabled: true };
+        return { id, email, deactivated: true };
       }),
     );
 
@@ -162,7 +163,7 @@ function userCommand(act: Act): Command {
           id,
           email,
           name,
-          disabled: deactivatedAt !== null,
+          deactivated: deactivatedAt !== null,
         })),
       })),
     );

@@ -56,7 +56,7 @@ function memberCommand(act: Act): Command {
         return {
           members: members.map(({ deactivatedAt, ...each }) => ({
             ...each,
-            disabled: deactivatedAt !== null,
+            deactivated: deactivatedAt !== null,
           })),
         };
       }),

@@ -33,7 +33,7 @@ export function outboxCommand(act: Act): Command {
       .description(description)
       .requiredOption(...orgOption);
 
-  change("retry", "send messages that wait or have failed now")
+  change("retry", "send messages now that wait or have failed")
     .argument("[id...]", "ids of messages, as the list shows them", parseIds)
     .option("--all", "all that have failed", false)
     .action((ids: string[], { org, all }: { org: string; all: boolean }) =>
@@ -44,7 +44,7 @@ export function outboxCommand(act: Act): Command {
       }),
     );
 
-  change("drop", "send messages that wait or have failed never")
+  change("drop", "never send messages that wait or have failed")
     .argument("<id...>", "ids of messages, as the list shows them", parseIds)
     .action((ids: string[], { org }: { org: string }) =>
       act(async (services) => {
