@@ -20,6 +20,7 @@ import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { useNow } from "../ui/rendering.ts";
 import { EntryList } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
+import { agentCommand } from "./start.tsx";
 
 const lifetimes = [
   ["", "until it is revoked"],
@@ -178,10 +179,12 @@ function NewToken({
   queues: QueueKey[];
   refused: RefusedToken | undefined;
 }) {
-  const { organization, parameter } = request;
+  const { organization, parameter, event } = request;
+  const { searchParams } = event.url;
+  const isOpen = refused !== undefined || searchParams.get("unfold") === "new-token";
   const path = pathTo(patterns.agentTokensPage, { org: organization.slug, cluster: parameter("cluster") });
   return (
-    <details id="new-token" class="fold" open={refused !== undefined}>
+    <details id="new-token" class="fold" open={isOpen}>
       <summary>New token</summary>
       <PostForm path={path} problems={refused?.problems} button="Create token">
         <MemberFields
@@ -194,7 +197,7 @@ function NewToken({
               <Select
                 label={agentTokenMembers.queueId.field.label}
                 name="queue"
-                value={refused?.draft.queueId ?? ""}
+                value={refused?.draft.queueId ?? searchParams.get("queue") ?? ""}
                 options={[["", "every queue"], ...queues.map(({ id, key }) => [id, key] as const)]}
               />
             ),
@@ -212,7 +215,6 @@ function created(
   description: string | undefined,
   { token, queue }: { token: string; queue: string | undefined },
 ): PageContent {
-  const command = `npm run agent -- start --token ${token}`;
   return {
     title: "Token created",
     script: "copy.js",
@@ -225,12 +227,7 @@ function created(
           knows it can run agents that get the jobs of this cluster.
         </p>
         <CopyField id="token" label="Token" rows={2} value={token} />
-        <CopyField
-          id="command"
-          label="Command"
-          rows={3}
-          value={queue === undefined ? command : `${command} --queue ${queue}`}
-        />
+        <CopyField id="command" label="Command" rows={3} value={agentCommand({ token, queue })} />
         <p class="actions">
           <LinkButton href={back} text="I have copied it" />
         </p>

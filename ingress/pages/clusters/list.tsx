@@ -5,6 +5,7 @@ import type { Topic } from "../../../shared/redis/events.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { clusterPath } from "../address/cluster.ts";
 import { queuePath } from "../address/queue.ts";
+import { StartAgent } from "../agents/start.tsx";
 import { Agents } from "../agents/table.tsx";
 import { jobCountInWords } from "../queues/words.ts";
 import type { Draft } from "../resources/draft.ts";
@@ -119,14 +120,24 @@ function QueueTable({
   );
 }
 
-function ConnectedAgents({ loaded: { agents }, request }: { loaded: ClusterList; request: MemberRequest }) {
+function ConnectedAgents({
+  loaded: { agents, queues },
+  request,
+}: {
+  loaded: ClusterList;
+  request: MemberRequest;
+}) {
+  const [first] = queues;
   return (
     <section aria-labelledby="agents">
       <h2 id="agents">Agents</h2>
       {agents.rows.length === 0 ? (
-        <p class="empty">
-          No agent is connected. An agent needs a cluster with a queue, and a registration token of its page.
-        </p>
+        <>
+          <p class="empty">
+            No agent is connected.{!first && " Create a cluster and its first queue: an agent needs both."}
+          </p>
+          {first && <StartAgent cluster={first.cluster} queues={[first.queue]} request={request} />}
+        </>
       ) : (
         <Agents agents={agents} request={request} hasQueues />
       )}

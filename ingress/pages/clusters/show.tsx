@@ -3,6 +3,7 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { clusterPath } from "../address/cluster.ts";
 import { Stacks } from "../agents/stacks.tsx";
+import { StartAgent } from "../agents/start.tsx";
 import { Agents } from "../agents/table.tsx";
 import { AgentTokens, addAgentToken, type RefusedToken } from "../agents/tokens.tsx";
 import { LevelChart } from "../charts/level-chart.tsx";
@@ -93,16 +94,26 @@ function ClusterView({
 
 function ClusterAgents({
   request,
-  details: { agents },
+  details: { agents, cluster, queues },
 }: {
   request: MemberRequest;
   details: ClusterDetails;
 }) {
+  const [first] = queues;
   return (
     <section aria-labelledby="agents">
       <h2 id="agents">Agents</h2>
       {agents.rows.length === 0 ? (
-        <p class="empty">No agent is connected.</p>
+        <>
+          <p class="empty">No agent is connected.</p>
+          {first && (
+            <StartAgent
+              cluster={cluster}
+              queues={cluster.defaultQueueId === null ? [first] : []}
+              request={request}
+            />
+          )}
+        </>
       ) : (
         <Agents agents={agents} request={request} hasQueues />
       )}

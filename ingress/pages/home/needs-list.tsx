@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { hourOf } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
+import { clusterPath } from "../address/cluster.ts";
 import { queuePath } from "../address/queue.ts";
 import { StateIcon } from "../states/state.tsx";
 import { causeWords } from "../triggers/refused.tsx";
@@ -159,9 +160,12 @@ function refusalInWords(
 function StartAgent({ queues, request }: { queues: Queue[]; request: MemberRequest }) {
   const [first] = queues;
   if (!first) return null;
-  const path = pathTo(patterns.clusterPage, { org: request.organization.slug, cluster: first.clusterId });
+  const path =
+    queues.length === 1
+      ? `${queuePath(request, first)}#agents`
+      : `${clusterPath(request, { id: first.clusterId })}#agents`;
   const hidden = `of ${queues.map(({ key }) => key).join(", ")}`;
-  return <LinkButton kind="secondary" href={`${path}#tokens`} text="Start an agent" hidden={hidden} />;
+  return <LinkButton kind="secondary" href={path} text="Start an agent" hidden={hidden} />;
 }
 
 function Resume({ queue, request }: { queue: Queue; request: MemberRequest }) {

@@ -1,8 +1,8 @@
 import type { WaitingReason } from "../../../shared/agents/waiting/reason.ts";
-import { pathTo, patterns } from "../../../shared/paths.ts";
+import { patterns } from "../../../shared/paths.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
-import { quoteForShell } from "../../../shared/shell.ts";
 import { queuePath } from "../address/queue.ts";
+import { StartAgent } from "../agents/start.tsx";
 import { PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { WaitsFor } from "./waiting.tsx";
@@ -52,7 +52,14 @@ function Remedy({ reason, request }: { reason: WaitingReason; request: MemberReq
       return <Resume queue={reason.queue} request={request} />;
     case "no_agent":
     case "no_agent_with_tags":
-      return <StartAgent queues={[reason.queue]} tags={reason.tags} request={request} />;
+      return (
+        <StartAgent
+          cluster={{ id: reason.queue.clusterId }}
+          queues={[reason.queue]}
+          tags={reason.tags}
+          request={request}
+        />
+      );
     default:
       return null;
   }
@@ -74,6 +81,7 @@ export function Resume({ queue, request }: { queue: Queue; request: MemberReques
 
 /** One paragraph for all queues of a cluster that have no agent. */
 export function NoAgents({ queues, request }: { queues: Queue[]; request: MemberRequest }) {
+  const cluster = { id: queues[0]?.clusterId ?? "" };
   const last = queues.length - 1;
   return (
     <>
@@ -87,31 +95,7 @@ export function NoAgents({ queues, request }: { queues: Queue[]; request: Member
         ))}{" "}
         is connected.
       </p>
-      <StartAgent queues={queues} tags={[]} request={request} />
+      <StartAgent cluster={cluster} queues={queues} request={request} />
     </>
   );
-}
-
-function StartAgent({ queues, tags, request }: { queues: Queue[]; tags: string[]; request: MemberRequest }) {
-  const cluster = queues[0]?.clusterId ?? "";
-  const path = pathTo(patterns.clusterPage, { org: request.organization.slug, cluster });
-  const commands = queues.map(({ key }) => `npm run agent -- start --token TOKEN --queue ${wordOf(key)}`);
-  return (
-    <>
-      <p>
-        Start one with a <a href={`${path}#tokens`}>registration token</a>:
-      </p>
-      <pre class="command">
-        <code>
-          {commands.join("\n")}
-          {tags.length > 0 && ` --tags ${wordOf(tags.join(","))}`}
-        </code>
-      </pre>
-    </>
-  );
-}
-
-/** A word of a shell. */
-function wordOf(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : quoteForShell(text);
 }

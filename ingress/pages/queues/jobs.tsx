@@ -22,7 +22,11 @@ export function QueueJobs({ request, details }: { request: MemberRequest; detail
   return (
     <section aria-labelledby="jobs">
       <h2 id="jobs">Jobs</h2>
-      {hasNoAgent && <p class="warning">Jobs wait, and no agent of this queue is connected.</p>}
+      {hasNoAgent && (
+        <p class="warning">
+          Jobs wait, and no agent of this queue is connected. <a href="#agents">Start one</a>
+        </p>
+      )}
       {waiting.rows.length + running.rows.length === 0 && <p class="empty">No job waits or runs.</p>}
       <JobTable
         caption="Running jobs"

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { queuePath } from "../address/queue.ts";
+import { StartAgent } from "../agents/start.tsx";
 import { Agents } from "../agents/table.tsx";
 import { LevelChart } from "../charts/level-chart.tsx";
 import { State } from "../states/state.tsx";
@@ -94,7 +95,7 @@ function QueueView({
 
 function QueueAgents({
   request,
-  details: { agents, queue },
+  details: { agents, cluster, queue },
 }: {
   request: MemberRequest;
   details: QueueDetails;
@@ -103,7 +104,10 @@ function QueueAgents({
     <section aria-labelledby="agents">
       <h2 id="agents">Agents</h2>
       {agents.rows.length === 0 ? (
-        <p class="empty">No agent of this queue is connected.</p>
+        <>
+          <p class="empty">No agent of this queue is connected.</p>
+          <StartAgent cluster={cluster} queues={[queue]} request={request} />
+        </>
       ) : (
         <Agents agents={agents} request={request} />
       )}

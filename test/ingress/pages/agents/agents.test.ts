@@ -28,7 +28,7 @@ describeWorldOn(sqlite, "the pages of agents", startQueuePages, (pages) => {
 
     const waiting = (await pages.asAda.get(pages.paths.queue)).text;
 
-    assert.match(waiting, /no agent of this queue is connected/);
+    assert.match(waiting, /no agent of this queue is connected\. <a href="#agents">Start one/);
     assert.match(waiting, /Web<\/bdi> #2\b/);
     const agent = await start({ name: "builder-7", hostname: "basement", meta_data: ["gpu=yes"] });
     const { token } = await agent.begin((await agent.offered()) ?? "");
@@ -39,6 +39,36 @@ describeWorldOn(sqlite, "the pages of agents", startQueuePages, (pages) => {
     assert.match((await pages.asAda.get(pages.paths.cluster)).text, /builder-7/);
     assert.match((await pages.asAda.get(agentPath(agent))).text, /Web<\/bdi> #1/);
     await agent.finish((await agent.offered()) ?? "", 0, token);
+  });
+
+  it("says where there is no agent how to start one, with a link to the form of its token", async () => {
+    const { services, actor, paths } = pages;
+    const cluster = await createCluster(services, actor, { name: "Empty" });
+    const at = `${paths.clusters}/${cluster.id}`;
+    assert.doesNotMatch((await pages.asAda.get(at)).text, /npm run agent/, "without a queue no agent starts");
+    const gpu = await createQueue(services, actor, cluster, { key: "gpu" });
+    const started = async (path: string, as = pages.asAda) => {
+      const { text } = await as.get(path);
+      const [, link] = /Start one with a <a href="([^"]*)"/.exec(text) ?? [];
+      return { link: link?.replaceAll("&amp;", "&"), command: /npm run agent -- start[^<]*/.exec(text)?.[0] };
+    };
+
+    const ofQueue = await started(`${at}/queues/${gpu.id}`);
+    assert.equal(ofQueue.command, "npm run agent -- start --token TOKEN --queue gpu");
+    assert.equal(ofQueue.link, `${at}?unfold=new-token&queue=${gpu.id}#new-token`);
+    const form = (await pages.asAda.get(ofQueue.link ?? "")).text;
+    assert.match(form, /<details id="new-token"[^>]* open/);
+    assert.match(form, new RegExp(`<option selected value="${gpu.id}"|<option value="${gpu.id}" selected`));
+
+    assert.deepEqual(await started(at), ofQueue, "the cluster has no default queue yet");
+    await createQueue(services, actor, cluster, { key: "default", isDefault: true });
+    const ofCluster = await started(at);
+    assert.equal(ofCluster.command, "npm run agent -- start --token TOKEN");
+    assert.equal(ofCluster.link, `${at}?unfold=new-token#new-token`);
+
+    const ofMember = await started(at, pages.asBob);
+    assert.deepEqual(ofMember, { link: undefined, command: ofCluster.command });
+    assert.match((await pages.asBob.get(at)).text, /which an admin of the organization makes/);
   });
 
   it("pauses, resumes and stops an agent, by any member", async () => {

@@ -20,7 +20,7 @@ describeWorldOn(sqlite, "the list of clusters", startQueuePages, (pages) => {
     const text = (await pages.asBob.get("/organizations/acme/clusters")).text.replace(/<[^>]*>/g, " ");
     assert.match(
       text.replace(/\s+/g, " "),
-      /Agents Queues .* default Primary active 0 0 of 0 busy Agents No agent is connected/,
+      /Agents Queues .* default Primary active 0 0 of 0 busy Agents No agent is connected\. .* --queue default /,
     );
   });
 
