@@ -27,6 +27,7 @@ export const patterns = {
   accessTokens: "/user/api-access-tokens",
   newAccessToken: "/user/api-access-tokens/new",
   revokeAccessToken: "/user/api-access-tokens/:id/revoke",
+  newOrganizationPage: "/new-organization",
   organizationPage: "/organizations/:org",
   searchPage: "/organizations/:org/search",
   groupsPage: "/organizations/:org/groups",

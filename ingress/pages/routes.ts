@@ -56,6 +56,7 @@ import { groupsPage } from "./groups/list.tsx";
 import { groupPage } from "./groups/show.tsx";
 import { guidePage, guidesPage } from "./guides/show.tsx";
 import { pipelineHistoryPage, queueHistoryPage, triggerHistoryPage } from "./history/history.tsx";
+import { newOrganizationPage } from "./home/new-organization.tsx";
 import { homePage } from "./home/show.tsx";
 import { welcome } from "./home/welcome.tsx";
 import { jobLogFile, jobPage } from "./jobs/show.tsx";
@@ -169,6 +170,7 @@ function routes({ isClosing }: Parts) {
     [patterns.accessTokens]: { GET: accessTokensPage },
     [patterns.newAccessToken]: { GET: newAccessTokenPage, POST: createToken },
     [patterns.revokeAccessToken]: { GET: revokeAccessTokenPage, POST: revokeOwnAccessToken },
+    [patterns.newOrganizationPage]: { GET: newOrganizationPage },
     [patterns.organizationPage]: { GET: homePage },
     [patterns.pipelinesPage]: { GET: pipelinesPage },
     [patterns.newPipelinePage]: { GET: newPipelinePage, POST: addPipeline },

@@ -1,125 +1,217 @@
-import type { ComponentChildren } from "preact";
 import type { FirstSteps } from "../../../shared/builds/reading/first-steps-store.ts";
+import type { ClusterName } from "../../../shared/clusters/store.ts";
 import type { QueueWork } from "../../../shared/dispatch/figures-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Config } from "../../../shared/settings/config.ts";
-import { quoteForShell } from "../../../shared/shell.ts";
+import { wordForShell } from "../../../shared/shell.ts";
+import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
+import { clusterPath } from "../address/cluster.ts";
+import { queuePath } from "../address/queue.ts";
+import { agentCommand, newTokenPath } from "../agents/start.tsx";
 import { StateIcon } from "../states/state.tsx";
+import type { MemberRequest } from "../ui/member-page.ts";
 
-interface Given {
+/** Where an organization stands on its way to the first build that passes. */
+export interface Progress {
   steps: FirstSteps;
-  org: string;
+  /** The first cluster, if there is one. */
+  cluster: ClusterName | undefined;
   /** The first pipeline, if there is one. */
-  slug: string | undefined;
+  pipeline: { slug: string; hasBuild: boolean; provider: ProviderId | null } | undefined;
   /** The id of its newest trigger, if it has one. */
   triggerId: string | undefined;
-  /** The first queue, if there is one. */
-  first: QueueWork | undefined;
-  config: Pick<Config, "baseUrl">;
 }
 
 interface Step {
+  name: string;
   isDone: boolean;
-  text: ComponentChildren;
-  command: string;
+  text: string;
+  /** Undefined: a step before it comes first. */
+  path?: string | undefined;
+  isForAdmins?: boolean;
+  command?: string;
   /** Says what its words in capitals stand for, which only the reader knows. */
-  replace?: ComponentChildren;
+  replace?: string | undefined;
 }
 
-/** The way to the first build that passes. A step that is done has a tick, and no command. */
-export function Checklist(given: Given) {
-  const steps = stepsOf(given);
+interface Props {
+  progress: Progress;
+  /** The first queue, if there is one. */
+  queue: QueueWork | undefined;
+  request: MemberRequest;
+}
+
+/** The way to the first build that passes, in an order that works. A step that is done has a tick, and no command. */
+export function Checklist(props: Props) {
+  const steps = [...agentSteps(props), ...buildSteps(props)];
   const done = steps.filter(({ isDone }) => isDone).length;
   return (
     <section aria-labelledby="first-steps" data-blocks="first-steps">
       <h2 id="first-steps">
         First steps: {done} of {steps.length} done
       </h2>
+      <p class="quiet">
+        Each step leads to its page. Its command does the same, in the folder where Signalbox runs.
+      </p>
       <ol class="rows checklist" data-blocks="checklist">
-        {steps.map(({ isDone, text, command, replace }) => (
-          <li data-part="" key={command}>
-            <StateIcon state={isDone ? "passed" : "waiting"} />
-            <span class="name">
-              <span class="hidden">{isDone ? "Done: " : "To do: "}</span>
-              {text}
-            </span>
-            {!isDone && (
-              <>
-                <span class="how">
-                  <code>{command}</code> {replace && <span class="quiet">{replace}</span>}
-                </span>
-                <span class="copy">
-                  <button
-                    type="button"
-                    class="plain"
-                    data-text={command}
-                    aria-label={`Copy ${command}`}
-                    hidden
-                  >
-                    Copy
-                  </button>
-                  <span class="quiet" role="status" />
-                </span>
-              </>
-            )}
-          </li>
+        {steps.map((step) => (
+          <Row key={step.name} step={step} isAdmin={props.request.role === "admin"} />
         ))}
       </ol>
     </section>
   );
 }
 
-function stepsOf({ steps, org, slug = "web", triggerId, first, config }: Given): Step[] {
-  const admin = "npm run -s admin --";
-  const [queue, cluster] = [first?.queue.key ?? "default", quoteForShell(first?.cluster.name ?? "Primary")];
-  const place = { org, slug };
-  const hasPipeline = steps.pipeline;
-  const link = (path: string, text: string, isLinked = true) => (isLinked ? <a href={path}>{text}</a> : text);
-  const tokens = first && `${pathTo(patterns.clusterPage, { org, cluster: first.cluster.id })}#tokens`;
-  const builds = `${config.baseUrl}/v2/organizations/${org}/pipelines/${slug}/builds`;
+function Row({ step, isAdmin }: { step: Step; isAdmin: boolean }) {
+  const { isDone, text, path, isForAdmins = false, command, replace } = step;
+  const isOpen = !isDone;
+  const isOthers = isForAdmins && !isAdmin;
+  return (
+    <li data-part="">
+      <StateIcon state={isDone ? "passed" : "waiting"} />
+      <span class="name">
+        <span class="hidden">{isDone ? "Done: " : "To do: "}</span>
+        {path && !isOthers ? <a href={path}>{text}</a> : text}
+      </span>
+      {isOpen && (command || isOthers) && (
+        <span class="how">
+          {command && <code>{command}</code>} {replace && <span class="quiet">{replace}</span>}{" "}
+          {isOthers && <span class="quiet">An admin of the organization does this.</span>}
+        </span>
+      )}
+      {isOpen && command && (
+        <span class="copy">
+          <button type="button" class="plain" data-text={command} aria-label={`Copy ${command}`} hidden>
+            Copy
+          </button>
+          <span class="quiet" role="status" />
+        </span>
+      )}
+    </li>
+  );
+}
+
+const admin = "npm run -s admin --";
+
+/** From nothing to an agent that waits for jobs. */
+function agentSteps({ progress, queue, request }: Props): Step[] {
+  const { steps } = progress;
+  const org = request.organization.slug;
+  const cluster = queue?.cluster ?? progress.cluster;
   return [
     {
+      name: "cluster",
+      isDone: cluster !== undefined,
+      text: "Create a cluster",
+      path: `${pathTo(patterns.clustersPage, { org })}#new-cluster`,
+      isForAdmins: true,
+      command: `${admin} cluster create --org ${org} --name Primary`,
+    },
+    {
+      name: "queue",
+      isDone: queue !== undefined,
+      text: "Create its first queue",
+      path: cluster && clusterPath(request, cluster, patterns.newQueuePage),
+      isForAdmins: true,
+      command: `${admin} queue create ${inCluster(org, cluster)} --key default`,
+    },
+    {
+      name: "token",
+      isDone: steps.token || steps.agent,
+      text: "Make a registration token",
+      path: cluster && newTokenPath(request, cluster),
+      isForAdmins: true,
+      command: `${admin} agent-token create ${inCluster(org, cluster)}`,
+    },
+    {
+      name: "agent",
       isDone: steps.agent,
-      text: link(pathTo(patterns.clustersPage, { org }), "Connect an agent"),
-      command: `npm run agent -- start --token TOKEN --queue ${queue}`,
-      replace: (
-        <>
-          Replace TOKEN by a{" "}
-          {tokens ? <a href={tokens}>registration token</a> : "registration token of a cluster"}.
-        </>
-      ),
+      text: "Start an agent with it",
+      path: queue && `${queuePath(request, queue.queue)}#agents`,
+      command: agentCommand({ queue: queue?.queue.key ?? "default" }),
+      replace: "Replace TOKEN by the registration token.",
     },
+  ];
+}
+
+/** From a pipeline to its first build that passes. */
+function buildSteps({ progress, queue, request }: Props): Step[] {
+  const { steps, pipeline } = progress;
+  const org = request.organization.slug;
+  const at = inCluster(org, queue?.cluster ?? progress.cluster);
+  return [
     {
+      name: "pipeline",
       isDone: steps.pipeline,
-      text: link(pathTo(patterns.newPipelinePage, { org }), "Make a pipeline"),
-      command: `${admin} pipeline create --org ${org} --cluster ${cluster} --slug web --name Web --command "make test"`,
+      text: "Create a pipeline",
+      path: pathTo(patterns.newPipelinePage, { org }),
+      command: `${admin} pipeline create ${at} --slug hello --name Hello --command "echo Hello"`,
     },
+    ...sourceSteps(progress, org),
     {
-      isDone: steps.trigger,
-      text: link(pathTo(patterns.newTriggerPage, place), "Give it a trigger", hasPipeline),
-      command: `${admin} trigger create --org ${org} --pipeline ${slug} --label Push`,
-    },
-    {
-      isDone: steps.delivery,
-      text: link(pathTo(patterns.triggersPage, place), "Send the first delivery", hasPipeline),
-      command: `echo '{}' | ${admin} trigger send ${triggerId ?? "TRIGGER"} --file -`,
-      replace: triggerId === undefined && "Replace TRIGGER by the id that the command before it prints.",
-    },
-    {
+      name: "passed",
       isDone: steps.passed,
-      text: link(pathTo(patterns.pipelinePage, place), "See a build pass", hasPipeline),
-      command: `curl -X POST ${builds} -H "Authorization: Bearer TOKEN" -d '{"commit":"HEAD","branch":"main"}'`,
-      replace: (
-        <>
-          Replace TOKEN by an <a href={patterns.accessTokens}>API access token</a> with the scope{" "}
-          <code>write_builds</code>.
-        </>
-      ),
+      text: "See its build pass",
+      path: pipeline && pathTo(patterns.pipelinePage, { org, slug: pipeline.slug }),
     },
     {
+      name: "device",
       isDone: steps.device,
-      text: link(patterns.enterCode, "Connect a device"),
+      text: "Connect a device",
+      path: patterns.enterCode,
       command: "npm run login",
     },
   ];
+}
+
+/** Pushes to a source host make builds by its webhook, and others by a trigger. */
+function sourceSteps({ steps, pipeline, triggerId }: Progress, org: string): Step[] {
+  const [source, delivery] = ["source", "delivery"];
+  if (!pipeline)
+    return [
+      { name: source, isDone: false, text: "Connect its source host, or a trigger" },
+      { name: delivery, isDone: false, text: "Send the first delivery" },
+    ];
+  const place = { org, slug: pipeline.slug };
+  const at = `--org ${org} --pipeline ${pipeline.slug}`;
+  if (pipeline.provider === null)
+    return [
+      {
+        name: source,
+        isDone: triggerId !== undefined,
+        text: "Give it a trigger",
+        path: pathTo(patterns.newTriggerPage, place),
+        command: `${admin} trigger create ${at} --type webhook --label Push`,
+      },
+      {
+        name: delivery,
+        isDone: steps.delivery,
+        text: "Send the first delivery",
+        path: triggerId && pathTo(patterns.sendDeliveryPage, { ...place, trigger: triggerId }),
+        command: `echo '{}' | ${admin} trigger send ${triggerId ?? "TRIGGER"} --file -`,
+        replace: triggerId ? undefined : "Replace TRIGGER by the id that the command before it prints.",
+      },
+    ];
+  const host = providers[pipeline.provider].title;
+  return [
+    {
+      name: source,
+      isDone: steps.delivery,
+      text: `Set up its webhook at ${host}`,
+      path: pathTo(patterns.providerPage, place),
+      command: `${admin} pipeline webhook ${at}`,
+      replace: `It prints the address and the secret for ${host}.`,
+    },
+    {
+      name: delivery,
+      isDone: pipeline.hasBuild,
+      text: "Push a commit",
+      path: pathTo(patterns.providerPage, place),
+      command: 'git commit --allow-empty -m "Try Signalbox" && git push',
+      replace: "Run it in a clone of the repository.",
+    },
+  ];
+}
+
+function inCluster(org: string, cluster: ClusterName | undefined): string {
+  return `--org ${org} --cluster ${wordForShell(cluster?.name ?? "Primary")}`;
 }

@@ -1,18 +1,19 @@
 import { listRecentBuilds } from "../../../shared/builds/reading/branch-builds-store.ts";
-import { findFirstSteps } from "../../../shared/builds/reading/first-steps-store.ts";
+import { type FirstSteps, findFirstSteps } from "../../../shared/builds/reading/first-steps-store.ts";
+import { listClusterNames } from "../../../shared/clusters/store.ts";
 import { listWorkOfOrganization } from "../../../shared/dispatch/figures-store.ts";
+import { providerIn } from "../../../shared/pipelines/provider/provider.ts";
 import type { Topic } from "../../../shared/redis/events.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import type { Config } from "../../../shared/settings/config.ts";
 import { listTriggersInBrief } from "../../../shared/triggers/store.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { loadMine, MyBuilds, QueueLines } from "./beside.tsx";
-import { Checklist } from "./checklist.tsx";
+import { Checklist, type Progress } from "./checklist.tsx";
 import { loadNeeds, type Need } from "./needs.ts";
 import { Needs } from "./needs-list.tsx";
 import { loadNumbers, NumberLine } from "./numbers.tsx";
 import { Pipelines } from "./pipeline-rows.tsx";
-import { loadPipelines } from "./pipelines.ts";
+import { type HomePipeline, loadPipelines } from "./pipelines.ts";
 
 const maxQueues = 20;
 /** Jobs and agents of a queue. */
@@ -30,7 +31,7 @@ export const homePage = memberPage(async (services, request) => {
     section: "home",
     script: ["copy.js", "filter.js"],
     topics: topicsOf(home, request),
-    content: <HomeOf home={home} request={request} config={services.config} />,
+    content: <HomeOf home={home} request={request} />,
   };
 });
 
@@ -54,8 +55,6 @@ async function loadHome(services: Services, { organization, event, user }: Membe
     { organizationId: id, userId: user.id },
     { name, recentIds },
   );
-  const [first] = pipelines.rows;
-  const [trigger] = steps && first ? await listTriggersInBrief(db, first.pipeline.id, 1) : [];
   return {
     name,
     work,
@@ -64,7 +63,24 @@ async function loadHome(services: Services, { organization, event, user }: Membe
     needs: await loadNeeds(services, organization, work),
     pipelines,
     mine: await loadMine(services, id, user, recent),
+    progress: steps && (await loadProgress(services, id, { steps, first: pipelines.rows[0] })),
+  };
+}
+
+async function loadProgress(
+  { db }: Services,
+  organizationId: string,
+  { steps, first }: { steps: FirstSteps; first: HomePipeline | undefined },
+): Promise<Progress> {
+  const [cluster] = await listClusterNames(db, organizationId, 1);
+  if (!first) return { steps, cluster, pipeline: undefined, triggerId: undefined };
+  const { id, slug, repository, lastBuildNumber } = first.pipeline;
+  const [trigger] = await listTriggersInBrief(db, id, 1);
+  const provider = await providerIn(db, { organizationId, repository });
+  return {
     steps,
+    cluster,
+    pipeline: { slug, provider, hasBuild: lastBuildNumber > 0 },
     triggerId: trigger?.id,
   };
 }
@@ -96,13 +112,11 @@ function topicsOfNeed(need: Need): Topic[] {
 }
 
 function HomeOf({
-  home: { numbers, needs, pipelines, mine, work, hasMoreQueues, name, steps, triggerId },
+  home: { numbers, needs, pipelines, mine, work, hasMoreQueues, name, progress },
   request,
-  config,
 }: {
   home: Home;
   request: MemberRequest;
-  config: Config;
 }) {
   const { slug: org, name: owner } = request.organization;
   const slug = pipelines.rows[0]?.pipeline.slug;
@@ -111,16 +125,7 @@ function HomeOf({
       <h1 class="hidden">{owner}</h1>
       <NumberLine numbers={numbers} needs={needs} org={org} />
       <Needs needs={needs.list} request={request} />
-      {steps && (
-        <Checklist
-          steps={steps}
-          org={org}
-          slug={slug}
-          triggerId={triggerId}
-          first={work[0]}
-          config={config}
-        />
-      )}
+      {progress && <Checklist progress={progress} queue={work[0]} request={request} />}
       <div class="home" data-blocks="home">
         {(slug !== undefined || name !== "") && <Pipelines {...pipelines} name={name} org={org} />}
         <div data-blocks="beside">

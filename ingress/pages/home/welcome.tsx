@@ -16,7 +16,10 @@ export const welcome = page(async (services, { event, visitor }) => {
     content: (
       <>
         <h1>Home</h1>
-        <p class="empty">You belong to no organization yet. Ask an operator to add you to one.</p>
+        <p class="empty">
+          You belong to no organization yet. An admin of one can invite you, or the operator makes{" "}
+          <a href={patterns.newOrganizationPage}>a new one</a>.
+        </p>
       </>
     ),
   };

@@ -96,6 +96,7 @@ function OfOrganization({
           {links(ofOrganization)}
           {role === "admin" && links(forAdmins)}
           <Others memberships={memberships} present={organization} />
+          <a href={patterns.newOrganizationPage}>New organization</a>
         </nav>
       </details>
       <nav class="sections" aria-label="Sections">

@@ -8,21 +8,28 @@ export type FirstSteps = Awaited<ReturnType<typeof selectFirstSteps>>[number];
 export const findFirstSteps = preparedRow<{ organizationId: string }, FirstSteps, Db>(selectFirstSteps);
 
 function selectFirstSteps(db: Db) {
-  const { organizations, agents, builds, grants, payloads, pipelines, triggers } = db.tables;
+  const { organizations, agents, agentTokens, builds, clusters, grants, payloads, pipelines } = db.tables;
   const { id } = organizations;
   const isPresent = and(eq(pipelines.organizationId, id), isNull(pipelines.deletedAt));
   return db
     .select({
-      agent: isFound(db.select({ id: agents.id }).from(agents).where(eq(agents.organizationId, id)).limit(1)),
-      pipeline: isFound(db.select({ id: pipelines.id }).from(pipelines).where(isPresent).limit(1)),
-      trigger: isFound(
+      token: isFound(
         db
-          .select({ id: triggers.id })
-          .from(pipelines)
-          .crossJoin(triggers)
-          .where(and(isPresent, eq(triggers.pipelineId, pipelines.id), isNull(triggers.deletedAt)))
+          .select({ id: agentTokens.id })
+          .from(clusters)
+          .crossJoin(agentTokens)
+          .where(
+            and(
+              eq(clusters.organizationId, id),
+              isNull(clusters.deletedAt),
+              eq(agentTokens.clusterId, clusters.id),
+              isNull(agentTokens.revokedAt),
+            ),
+          )
           .limit(1),
       ),
+      agent: isFound(db.select({ id: agents.id }).from(agents).where(eq(agents.organizationId, id)).limit(1)),
+      pipeline: isFound(db.select({ id: pipelines.id }).from(pipelines).where(isPresent).limit(1)),
       delivery: isFound(
         db.select({ id: payloads.deliveryId }).from(payloads).where(eq(payloads.organizationId, id)).limit(1),
       ),

@@ -244,6 +244,7 @@ export const everyPage: Look[] = [
   { name: "new token, created", as: "ada", visit: newToken("acme") },
   { name: "password", as: "ada", visit: at("/user/password") },
   { name: "keyboard shortcuts", as: "ada", visit: at("/user/keyboard") },
+  { name: "a new organization", as: "ada", visit: at("/new-organization") },
   { name: "search in the head", as: "ada", visit: searchInHead },
   { name: "keys in a dialog", as: "ada", visit: keysInDialog },
   { name: "pipelines", as: "ada", visit: at("/organizations/globex/pipelines") },

@@ -1,0 +1,181 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { before, it } from "node:test";
+import { asOperator, createOrganization } from "../../../../shared/accounts/organizations.ts";
+import { createCluster } from "../../../../shared/clusters/clusters.ts";
+import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { openWebhook } from "../../../../shared/pipelines/provider/webhook.ts";
+import { findWebhook } from "../../../../shared/pipelines/provider/webhook-store.ts";
+import { createQueue } from "../../../../shared/queues/queues.ts";
+import type { Role } from "../../../../shared/vocabulary.ts";
+import { startAgent } from "../../../helpers/agent.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { eventually, post } from "../../../helpers/http.ts";
+import { addPerson } from "../../../helpers/organization.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
+import { signed } from "../../../pipelines/provider/provider-api.ts";
+import { runOperator } from "../../../scripts/operator.ts";
+import { githubPush } from "../../../sources/github-payloads.ts";
+
+describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (pages) => {
+  let made = 0;
+  before(() => pages.startWorkers());
+
+  /** An organization with nothing in it, as one of its members sees it. */
+  const fresh = async (role: Role = "admin") => {
+    const organization = await createOrganization(pages.services, { slug: `fresh-${++made}`, name: "Fresh" });
+    const person = await pages.visitor(await addPerson(pages, organization, role));
+    const path = `/organizations/${organization.slug}`;
+    const rows = async () => {
+      const [, list = ""] = (await person.get(path)).text.split('<ol class="rows checklist"');
+      return [...(list.split("</ol>")[0] ?? "").matchAll(/<li.*?<\/li>/gs)].map(([row]) => readStep(row));
+    };
+    return {
+      path,
+      person,
+      rows,
+      operator: await asOperator(pages.services.db, organization),
+      /** The first step that is to be done. */
+      next: async () => (await rows()).find(({ isDone }) => !isDone),
+      /** Of a step that has this in its text. */
+      step: async (text: string) =>
+        (await rows()).find((row) => row.text.includes(text)) ?? assert.fail(text),
+    };
+  };
+  const readStep = (row: string) => {
+    const texts: Record<string, string> = { amp: "&", quot: '"', "#39": "'", lt: "<" };
+    const plain = (html = "") => html.replace(/&(amp|quot|#39|lt);/g, (_, name) => texts[name] ?? "");
+    return {
+      text: plain(row.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ")),
+      isDone: row.includes("Done: "),
+      link: plain(/<a href="([^"]*)"/.exec(row)?.[1]) || undefined,
+      command: plain(/data-text="([^"]*)"/.exec(row)?.[1]) || undefined,
+    };
+  };
+  /** Runs an operator's command as a shell would. @returns what it prints */
+  const run = async (command = "") => {
+    const [, input = "", words] = /^(?:echo '(.*)' \| )?npm run -s admin -- (.*)$/.exec(command) ?? [];
+    assert.ok(words, command);
+    const args = execFileSync("sh", ["-c", `printf '%s\\0' ${words}`], { encoding: "utf8" });
+    const { code, stdout, stderr } = await runOperator(pages, args.split("\0").slice(0, -1), { input });
+    assert.deepEqual([code, stderr], [0, ""], command);
+    return JSON.parse(stdout);
+  };
+
+  it("lead from nothing to a build that passes, each by its command", async () => {
+    const { path, person, next, rows } = await fresh();
+    assert.deepEqual(
+      (await rows()).map(({ isDone }) => isDone),
+      Array(9).fill(false),
+    );
+    const doNext = async (text: string) => {
+      const step = await next();
+      assert.match(step?.text ?? "", new RegExp(`To do: ${text}`));
+      return run(step?.command);
+    };
+
+    await doNext("Create a cluster");
+    assert.equal((await doNext("Create its first queue")).default, true);
+    const { token } = await doNext("Make a registration token");
+    assert.equal((await next())?.command, "npm run agent -- start --token TOKEN --queue default");
+    const agent = await startAgent(pages.url, token, { meta_data: ["queue=default"] });
+    await doNext("Create a pipeline");
+    await doNext("Give it a trigger");
+    await doNext("Send the first delivery");
+    assert.match((await next())?.text ?? "", /To do: See its build pass/);
+    await eventually("the job", () => agent.runOne());
+
+    await eventually("the end of the list", async () => !/First steps/.test((await person.get(path)).text));
+  });
+
+  it("lead to the page where each is done, once the steps before it are", async () => {
+    const { path, person, step, operator } = await fresh();
+    const { services } = pages;
+    const leads = async (text: string, address: RegExp | undefined) => {
+      const { link } = await step(text);
+      if (!address) return assert.equal(link, undefined, text);
+      assert.match(link ?? "", address, text);
+      assert.equal((await person.get(link ?? "")).status, 200, link);
+    };
+    await leads("Create a cluster", /\/clusters#new-cluster$/);
+    for (const later of ["first queue", "registration token", "Start an agent", "source host, or a trigger"])
+      await leads(later, undefined);
+
+    const cluster = await createCluster(services, operator, { name: "It's" });
+    await leads("first queue", new RegExp(`/clusters/${cluster.id}/queues/new$`));
+    await leads("registration token", /\?unfold=new-token#new-token$/);
+    assert.match((await step("first queue")).command ?? "", / --cluster 'It'\\''s' /);
+    const queue = await createQueue(services, operator, cluster, { key: "gpu", isDefault: "if_first" });
+    await leads("Start an agent", new RegExp(`/queues/${queue.id}#agents$`));
+    await leads("Create a pipeline", /\/new-pipeline$/);
+    assert.equal((await step("first queue")).command, undefined, "it is done");
+
+    await createPipeline(services, operator, {
+      clusterId: cluster.id,
+      name: "Web",
+      steps: [{ command: "make" }],
+    });
+    await leads("Give it a trigger", new RegExp(`${path}/pipelines/web/triggers/new$`));
+    assert.match((await step("Send the first delivery")).text, /Replace TRIGGER by the id that the command/);
+    const trigger = await run((await step("Give it a trigger")).command);
+    await leads("Send the first delivery", new RegExp(`/triggers/${trigger.id}/send$`));
+    await leads("See its build pass", /\/pipelines\/web$/);
+    assert.doesNotMatch((await step("Send the first delivery")).text, /Replace/);
+  });
+
+  it("name the source host of a pipeline in place of a trigger", async () => {
+    const { step, operator } = await fresh();
+    const { services } = pages;
+    const cluster = await createCluster(services, operator, { name: "Primary" });
+    const repository = "https://github.com/acme/app.git";
+    const input = { clusterId: cluster.id, name: "App", repository, steps: [{ command: "make" }] };
+    await createQueue(services, operator, cluster, { key: "default", isDefault: "if_first" });
+    const pipeline = await createPipeline(services, operator, input);
+
+    const source = await step("Set up its webhook at GitHub");
+    assert.match(source.link ?? "", /\/pipelines\/app\/provider$/);
+    const row = await findWebhook(services.db, { pipelineId: pipeline.id });
+    const { webhookUrl, secret } = openWebhook(services, row ?? assert.fail());
+    assert.deepEqual(await run(source.command), { webhook_url: webhookUrl, secret });
+
+    const deliver = async (event: string) => {
+      const body = JSON.stringify(githubPush());
+      const headers = { "X-GitHub-Event": event, ...signed(secret ?? "", body) };
+      const { status } = await post(pages.url + new URL(webhookUrl).pathname, body, headers);
+      assert.equal(status, 201);
+    };
+    await deliver("ping");
+    assert.equal((await step("Set up its webhook at GitHub")).isDone, true);
+    assert.match((await step("Push a commit")).command ?? "", /^git commit --allow-empty /);
+    await deliver("push");
+    await eventually("the build", async () => (await step("Push a commit")).isDone);
+  });
+
+  it("begin with an organization that the operator makes, by the commands of a page", async () => {
+    const member = await pages.visitor(pages.bob);
+    assert.match(
+      (await member.get("/organizations/acme")).text,
+      /<a href="\/new-organization">New organization</,
+    );
+    const { text } = await member.get("/new-organization");
+    assert.match(text, /Only the operator makes organizations/);
+    const [, commands = ""] = /<pre class="command">\s*<code>([^<]*)</.exec(text) ?? [];
+    assert.equal(commands.split("\n").length, 2);
+
+    for (const command of commands.split("\n")) await run(command.replace(/(--slug|--org) acme/, "$1 novel"));
+
+    const home = (await member.get("/organizations/novel")).text;
+    assert.match(home, /First steps: 0 of 9 done/);
+    assert.doesNotMatch(home, /An admin of the organization does this/, "the member is its admin");
+  });
+
+  it("say to members what only admins do", async () => {
+    const { step } = await fresh("member");
+    for (const text of ["Create a cluster", "Create its first queue", "Make a registration token"]) {
+      const { link, text: said } = await step(text);
+      assert.equal(link, undefined);
+      assert.match(said, /An admin of the organization does this/);
+    }
+    assert.match((await step("Create a pipeline")).link ?? "", /new-pipeline$/);
+  });
+});
