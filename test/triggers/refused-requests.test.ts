@@ -4,6 +4,7 @@ import { inArray } from "drizzle-orm";
 import { hourMs } from "../../shared/durations.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { replaceTrigger } from "../../shared/triggers/create.ts";
+import { openRefusalCounts } from "../../shared/triggers/deliveries/refusal-counts.ts";
 import {
   listLatestRefused,
   oldRefusedRequests,
@@ -104,6 +105,27 @@ describeWorld("refused requests", startQueuePages, (pages) => {
     });
     await refuse(ofSecrets, `?${secretQuery}`, secretBody, secretHeaders);
     await refuse(withBodies, "", longBody);
+  });
+
+  it("and their counts refresh the pages that show them", async () => {
+    const { services, acme } = pages;
+    const trigger = await acme.trigger();
+    for (const refuse of [
+      () => keep(trigger.id, "invalid_json"),
+      async () => {
+        const counts = openRefusalCounts(services);
+        counts.count(own(trigger.id), "invalid_json");
+        await counts.close();
+      },
+    ]) {
+      let refreshed = 0;
+      const end = services.events.subscribe([`trigger:${trigger.id}`], () => refreshed++);
+      await eventually("the event", async () => {
+        await refuse();
+        return refreshed > 0;
+      });
+      end();
+    }
   });
 
   it("are shown to members without their secrets, and to nobody else", async () => {

@@ -1,4 +1,5 @@
 import { dayMs, hourOf } from "../../durations.ts";
+import type { Topic } from "../../redis/events.ts";
 import { expiring } from "../../retention/expiring.ts";
 import type { Services } from "../../services/services.ts";
 import { openGatherer, pause } from "../../sharing/gatherer.ts";
@@ -22,20 +23,18 @@ export interface RefusalCounts {
   close(): Promise<void>;
 }
 
-export function openRefusalCounts({ db, clock, log }: Services): RefusalCounts {
+export function openRefusalCounts({ db, clock, events, log }: Services): RefusalCounts {
   const keyOf = ({ triggerId, hour, cause }: OwnedRefusalCount) => `${triggerId} ${hour.getTime()} ${cause}`;
   const counts = openGatherer<OwnedRefusalCount>({
     when: (_, hurry) => pause(flushEveryMs, hurry),
     keyOf,
     merge: (earlier, later) => ({ ...earlier, count: earlier.count + later.count }),
-    // Different orders would deadlock.
-    flush: (rows) =>
-      db.transaction((tx) =>
-        addRefusalCounts(
-          tx,
-          rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
-        ),
-      ),
+    async flush(rows) {
+      // Different orders would deadlock.
+      const sorted = rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+      await db.transaction((tx) => addRefusalCounts(tx, sorted));
+      events.publish(rows.map(({ triggerId }): Topic => `trigger:${triggerId}`)); // for open pages
+    },
     kept: {
       max: maxInMemory,
       ownerOf: ({ organizationId }) => organizationId,

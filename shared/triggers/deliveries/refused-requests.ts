@@ -1,5 +1,6 @@
 import { hourMs, secondMs } from "../../durations.ts";
 import { isId, newId } from "../../ids.ts";
+import type { Topic } from "../../redis/events.ts";
 import { notFound } from "../../refusal.ts";
 import { expiring } from "../../retention/expiring.ts";
 import type { Services } from "../../services/services.ts";
@@ -40,8 +41,8 @@ export interface RefusedRequests {
   close(): Promise<void>;
 }
 
-/** Keeps samples of refused requests in memory, and stores them every few seconds. */
-export function openRefusedRequests({ config, db, clock, log }: Services): RefusedRequests {
+/** Keeps samples of refused requests in memory, and stores them every few seconds. Open pages then show them. */
+export function openRefusedRequests({ config, db, clock, events, log }: Services): RefusedRequests {
   const requests = openGatherer<{ organizationId: string; row: RefusedRequest }>({
     when: (_, hurry) => pause(flushEveryMs, hurry),
     keyOf: ({ row }) => `${row.triggerId} ${row.cause}`,
@@ -53,6 +54,7 @@ export function openRefusedRequests({ config, db, clock, log }: Services): Refus
     async flush(taken) {
       try {
         for (const { row } of taken) await db.transaction((tx) => addRefusedRequest(tx, row));
+        events.publish(taken.map(({ row }): Topic => `trigger:${row.triggerId}`));
       } catch (error) {
         log.debug({ err: error }, "refused requests are not stored while the database is away");
       }

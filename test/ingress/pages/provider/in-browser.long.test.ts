@@ -44,6 +44,20 @@ describeInBrowser("setting up a source host in a browser", startQueuePages, (pag
     assert.ok(await page.getByRole("button", { name: "Copy the address" }).isVisible());
   });
 
+  it("the page notices a refused delivery, too", async () => {
+    const page = await open();
+    const repository = "https://github.com/acme/refused.git";
+    const webhook = await connect(page, repository);
+    await click(page, "Wait for the first delivery");
+    assert.match(await text(page), /No delivery yet/);
+
+    assert.equal((await deliver(repository, { ...webhook, secret: "another" })).status, 401);
+
+    await eventually("the refusal on the page", async () =>
+      /The last delivery was refused .*Signature wrong or missing/.test(await text(page)),
+    );
+  });
+
   it("needs no JavaScript: loading the page again shows the delivery", async () => {
     const page = await open({ javaScriptEnabled: false });
     const repository = "https://github.com/acme/reloaded.git";
