@@ -156,8 +156,8 @@ export async function listTriggersPage(db: Db, pipelineId: string, page: CursorP
   );
 }
 
-export type TriggerWithPipeline = Pick<Trigger, "id" | "label" | "isProvider" | "deletedAt"> &
-  Pick<Tables["pipelines"]["$inferSelect"], "name" | "slug">;
+export type TriggerWithPipeline = Pick<Trigger, "id" | "type" | "label" | "isProvider" | "deletedAt"> &
+  Pick<Tables["pipelines"]["$inferSelect"], "name" | "slug" | "branchConfiguration" | "providerSettings">;
 
 /** Triggers and their pipelines, deleted or not, by the triggers' ids. */
 export async function listPipelinesOfTriggers(
@@ -169,10 +169,13 @@ export async function listPipelinesOfTriggers(
   const rows: TriggerWithPipeline[] = await db
     .select({
       id: triggers.id,
+      type: triggers.type,
       label: triggers.label,
       isProvider: triggers.isProvider,
       name: pipelines.name,
       slug: pipelines.slug,
+      branchConfiguration: pipelines.branchConfiguration,
+      providerSettings: pipelines.providerSettings,
       deletedAt: triggers.deletedAt,
     })
     .from(triggers)

@@ -8,7 +8,9 @@ import { linkIdPages, readIdPage, splitPage } from "../../http/cursor-pager.ts";
 import { queryOf } from "../search/read.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
-import { Deliveries, maxBuildsOfDelivery } from "./list.tsx";
+import { leftOutInBrief, loadLeftOut } from "./left-out.tsx";
+import { Deliveries, maxBuildsOfDelivery, reasonInWords } from "./list.tsx";
+import { loadRefused, RefusedRequests } from "./refused.tsx";
 import { DeliverySearchForm, readDeliverySearch } from "./search.tsx";
 import { loadUse, Use } from "./use.tsx";
 
@@ -20,28 +22,33 @@ export const deliveriesPage = memberPage(async (services, request) => {
   const { organization } = request;
   const org = organization.slug;
   const path = pathTo(patterns.deliveriesPage, { org });
-  const { search, page, builds, triggers } = await loadDeliveries(services, request);
+  const { search, page, builds, triggers, leftOut } = await loadDeliveries(services, request);
   const links = linkIdPages(path, cursors, page, queryOf(search));
   const isSearching = `${queryOf(search)}` !== "";
   const placeOf = ({ triggerId }: Delivery) => {
     const trigger = triggers.get(triggerId);
     return trigger && !trigger.deletedAt ? { org, slug: trigger.slug, trigger: triggerId } : undefined;
   };
-  const use = page.isFirst && !isSearching ? await loadUse(services, organization) : undefined;
+  const isWhole = page.isFirst && !isSearching;
+  const use = isWhole ? await loadUse(services, organization) : undefined;
+  const refused = isWhole ? await loadRefused(services, organization) : [];
+  const triggerIds = new Set([...triggers.keys(), ...refused.map(({ triggerId }) => triggerId)]);
   return {
     title: "Deliveries",
     section: "deliveries",
-    topics: [...triggers.keys()].map((id) => `trigger:${id}` as const),
+    topics: [...triggerIds].map((id) => `trigger:${id}` as const),
     content: (
       <>
         <h1>Deliveries</h1>
         {use && <Use use={use} />}
+        <RefusedRequests counts={refused} org={org} isOpen={page.rows.length === 0} />
         <DeliverySearchForm search={search} path={path} hasEvents />
         {page.rows.length > 0 ? (
           <Deliveries
             deliveries={page.rows}
             builds={builds}
             placeOf={placeOf}
+            reasonOf={(delivery) => leftOutInBrief(leftOut.get(delivery.id), reasonInWords(delivery))}
             nameTrigger={(delivery) => <TriggerName trigger={triggers.get(delivery.triggerId)} org={org} />}
           />
         ) : isSearching ? (
@@ -75,17 +82,25 @@ function TriggerName({ trigger, org }: { trigger: TriggerWithPipeline | undefine
   );
 }
 
-async function loadDeliveries({ db }: Services, { organization, event }: MemberRequest) {
+async function loadDeliveries(services: Services, { organization, event }: MemberRequest) {
+  const { db } = services;
   const { search, filter } = readDeliverySearch(event);
   const { sentAs: externalId, ...rest } = filter;
   const cursor = readIdPage(event, cursors, perPage);
   const found = await listDeliveriesOfOrganization(db, organization.id, cursor, { ...rest, externalId });
   const page = splitPage(cursor, found, ({ id }) => id);
   const ids = page.rows.map(({ id }) => id);
+  const triggerIds = [...new Set(page.rows.map(({ triggerId }) => triggerId))];
+  const triggers = await listPipelinesOfTriggers(db, triggerIds);
+  const receiverOf = ({ triggerId }: Delivery) => {
+    const trigger = triggers.get(triggerId);
+    return trigger?.isProvider ? trigger : undefined;
+  };
   return {
     search,
     page,
+    triggers,
+    leftOut: await loadLeftOut(services, page.rows, receiverOf),
     builds: await listLastBuildsOfDeliveries(db, ids, maxBuildsOfDelivery),
-    triggers: await listPipelinesOfTriggers(db, [...new Set(page.rows.map(({ triggerId }) => triggerId))]),
   };
 }

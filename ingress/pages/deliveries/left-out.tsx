@@ -1,5 +1,15 @@
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import { excerpt } from "../../../shared/refusal.ts";
-import type { OtherBranch, Subject } from "../../../shared/triggers/events/left-out.ts";
+import type { Services } from "../../../shared/services/services.ts";
+import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
+import {
+  findOtherBranch,
+  type OtherBranch,
+  type Subject,
+  subjectOf,
+} from "../../../shared/triggers/events/left-out.ts";
+import { readShortDeliveries } from "../../../shared/triggers/events/read.ts";
+import type { Trigger } from "../../../shared/triggers/store.ts";
 import { branchesPath } from "../address/pipeline.ts";
 import { requestBranchesPath } from "../address/provider.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
@@ -14,8 +24,37 @@ export interface LeftOut {
   subject: Subject | undefined;
 }
 
+/** The webhook of a provider, with the limits of its pipeline. */
+type Receiver = Pick<Trigger, "type"> & Pick<PipelineFacts, "branchConfiguration" | "providerSettings">;
+
+/**
+ * Reads what settings left out of a list of deliveries, by the deliveries' ids. Long events are missing, and those
+ * whose payload is gone.
+ * @param receiverOf undefined for a delivery of a plain trigger, whose payload names no branch
+ */
+export async function loadLeftOut(
+  services: Services,
+  deliveries: Delivery[],
+  receiverOf: (delivery: Delivery) => Receiver | undefined,
+): Promise<Map<string, LeftOut>> {
+  const withReason = (wanted: Delivery["reason"]) =>
+    deliveries.filter((delivery) => delivery.reason === wanted && receiverOf(delivery));
+  const unbuilt = [...withReason("branch_mismatch"), ...withReason("filter_mismatch")];
+  const readings = await readShortDeliveries(services, unbuilt, (each) => receiverOf(each)?.type ?? "");
+  const leftOut = new Map<string, LeftOut>();
+  for (const delivery of unbuilt) {
+    const [reading, receiver] = [readings.get(delivery.id), receiverOf(delivery)];
+    if (!reading || !receiver || !("happened" in reading)) continue;
+    const { happened } = reading;
+    const other = delivery.reason === "branch_mismatch" ? findOtherBranch(happened, receiver) : undefined;
+    leftOut.set(delivery.id, { other, subject: subjectOf(happened) });
+  }
+  return leftOut;
+}
+
 /** `docs is not among main release/*`, or `docs: the filter left it out`, for a list. */
-export function leftOutInBrief({ other, subject }: LeftOut, reason: string | undefined): string | undefined {
+export function leftOutInBrief(leftOut: LeftOut | undefined, reason: string | undefined): string | undefined {
+  const { other, subject } = leftOut ?? {};
   if (other)
     return `${excerpt(other.branch, maxListedBranch)} is not among ${excerpt(other.patterns, maxListedPatterns)}`;
   return reason && subject ? `${excerpt(subject.name, maxListedBranch)}: ${reason}` : reason;

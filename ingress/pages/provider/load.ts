@@ -6,13 +6,11 @@ import type { Services } from "../../../shared/services/services.ts";
 import { refusalRetentionDays } from "../../../shared/triggers/deliveries/refusal-counts.ts";
 import { listRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import { listLatestRefused } from "../../../shared/triggers/deliveries/refused-requests.ts";
-import { type Delivery, listDeliveriesPage } from "../../../shared/triggers/deliveries/store.ts";
-import { findOtherBranch, subjectOf } from "../../../shared/triggers/events/left-out.ts";
-import { readShortDeliveries } from "../../../shared/triggers/events/read.ts";
+import { listDeliveriesPage } from "../../../shared/triggers/deliveries/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { type LoadedProvider, loadProvider } from "../address/provider.ts";
 import { lastHours } from "../charts/times.ts";
-import type { LeftOut } from "../deliveries/left-out.tsx";
+import { loadLeftOut } from "../deliveries/left-out.tsx";
 import { maxBuildsOfDelivery } from "../deliveries/list.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 
@@ -30,25 +28,6 @@ export async function loadProviderDetails(
   return { ...loaded, webhook: row && (await loadWebhook(services, row, loaded.pipeline)) };
 }
 
-async function loadLeftOut(
-  services: Services,
-  row: Trigger,
-  { pipeline, deliveries }: { pipeline: PipelineFacts; deliveries: Delivery[] },
-): Promise<Map<string, LeftOut>> {
-  const byBranches = deliveries.filter(({ reason }) => reason === "branch_mismatch");
-  const byFilter = deliveries.filter(({ reason }) => reason === "filter_mismatch");
-  const readings = await readShortDeliveries(services, row, [...byBranches, ...byFilter]);
-  const leftOut = new Map<string, LeftOut>();
-  for (const { id, reason } of deliveries) {
-    const reading = readings.get(id);
-    if (!reading || !("happened" in reading)) continue;
-    const { happened } = reading;
-    const other = reason === "branch_mismatch" ? findOtherBranch(happened, pipeline) : undefined;
-    leftOut.set(id, { other, subject: subjectOf(happened) });
-  }
-  return leftOut;
-}
-
 async function loadWebhook(services: Services, row: Trigger, pipeline: PipelineFacts) {
   const { db, clock } = services;
   const deliveries = await listDeliveriesPage(db, row.id, { limit: maxDeliveries });
@@ -58,7 +37,7 @@ async function loadWebhook(services: Services, row: Trigger, pipeline: PipelineF
     row,
     url: webhookUrlOf(services, row),
     deliveries,
-    leftOut: await loadLeftOut(services, row, { pipeline, deliveries }),
+    leftOut: await loadLeftOut(services, deliveries, () => ({ ...pipeline, type: row.type })),
     builds: await listLastBuildsOfDeliveries(db, ids, maxBuildsOfDelivery),
     hours,
     refusals: await listRefusalCounts(db, row.id, hours[0] ?? clock.now()),

@@ -8,10 +8,11 @@ import { withDefaults } from "../../../shared/sources/settings.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { pipelinePath } from "../address/pipeline.ts";
 import { providerPath } from "../address/provider.ts";
+import { causeWords } from "../deliveries/causes.ts";
 import { leftOutInBrief } from "../deliveries/left-out.tsx";
 import { BuildLinks, Deliveries, DeliveryState, reasonInWords } from "../deliveries/list.tsx";
 import { State } from "../states/state.tsx";
-import { causeWords, Refused } from "../triggers/refused.tsx";
+import { Refused } from "../triggers/refused.tsx";
 import { OnlyLocal } from "../ui/copy-field.tsx";
 import { FormError, LinkButton, PostButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
@@ -52,7 +53,7 @@ interface Connected {
 
 function show(request: MemberRequest, connected: Connected): PageContent {
   const { pipeline, provider, webhook, hookProblem, refusal, statuses } = connected;
-  const { row, deliveries, builds } = webhook;
+  const { row, deliveries } = webhook;
   const parameters = { org: request.organization.slug, slug: pipeline.slug, trigger: row.id };
   const path = (pattern: PatternWith<"org" | "slug">) => providerPath(request, pattern);
   const pathOfRefused = (refused: string) =>
@@ -80,6 +81,13 @@ function show(request: MemberRequest, connected: Connected): PageContent {
           </div>
         </div>
         <Arrival webhook={webhook} parameters={parameters} pathOfRefused={pathOfRefused} />
+        <LastDeliveries webhook={webhook} parameters={parameters} />
+        <Refused
+          counts={webhook.refusals}
+          hours={webhook.hours}
+          requests={webhook.refusedRequests}
+          pathOf={pathOfRefused}
+        />
         <Webhook webhook={webhook} path={path}>
           {refusal && <FormError>{refusal}</FormError>}
           {hookProblem ? (
@@ -118,33 +126,48 @@ function show(request: MemberRequest, connected: Connected): PageContent {
         </Webhook>
         <Built pipeline={pipeline} provider={provider} request={request} />
         <Statuses statuses={statuses} provider={provider} request={request} />
-        {deliveries.length > 0 && (
-          <section aria-labelledby="deliveries">
-            <h2 id="deliveries">Last deliveries</h2>
-            <Deliveries
-              deliveries={deliveries}
-              builds={builds}
-              placeOf={() => parameters}
-              reasonOf={(delivery) => reasonOf(webhook, delivery)}
-            />
-          </section>
-        )}
-        <Refused
-          counts={webhook.refusals}
-          hours={webhook.hours}
-          requests={webhook.refusedRequests}
-          pathOf={pathOfRefused}
-        />
       </>
     ),
   };
 }
 
+/** The others are folded: on a phone they would take several screens. */
+const maxShown = 5;
+
+interface Placed {
+  webhook: LoadedWebhook;
+  parameters: { org: string; slug: string; trigger: string };
+}
+
+function LastDeliveries({ webhook, parameters }: Placed) {
+  const { deliveries, builds } = webhook;
+  if (deliveries.length === 0) return null;
+  const list = (listed: Delivery[]) => (
+    <Deliveries
+      deliveries={listed}
+      builds={builds}
+      placeOf={() => parameters}
+      reasonOf={(delivery) => reasonOf(webhook, delivery)}
+    />
+  );
+  const others = deliveries.slice(maxShown);
+  return (
+    <section aria-labelledby="deliveries">
+      <h2 id="deliveries">Last deliveries</h2>
+      {list(deliveries.slice(0, maxShown))}
+      {others.length > 0 && (
+        <details id="earlier-deliveries" class="fold">
+          <summary>{others.length} before</summary>
+          {list(others)}
+        </details>
+      )}
+    </section>
+  );
+}
+
 /** Why a delivery made no build. */
 function reasonOf({ leftOut }: LoadedWebhook, delivery: Delivery): string | undefined {
-  const reason = reasonInWords(delivery);
-  const found = leftOut.get(delivery.id);
-  return found ? leftOutInBrief(found, reason) : reason;
+  return leftOutInBrief(leftOut.get(delivery.id), reasonInWords(delivery));
 }
 
 /** The last delivery, or that there is none yet. */
@@ -152,11 +175,7 @@ function Arrival({
   webhook,
   parameters,
   pathOfRefused,
-}: {
-  webhook: LoadedWebhook;
-  parameters: { org: string; slug: string; trigger: string };
-  pathOfRefused: (request: string) => string;
-}) {
+}: Placed & { pathOfRefused: (request: string) => string }) {
   const { row, deliveries, builds } = webhook;
   const [last] = deliveries;
   if (!row.enabled)
@@ -180,18 +199,19 @@ function Arrival({
         <noscript> Without JavaScript, load the page again.</noscript>
       </p>
     );
+  const at = (
+    <a href={pathTo(patterns.deliveryPage, { ...parameters, delivery: last.id })}>
+      <Time at={last.receivedAt} />
+    </a>
+  );
   if (last.event === "ping" && last.reason === "event_ignored")
-    return (
-      <p class="notice">
-        The host reached this webhook <Time at={last.receivedAt} />. The next push makes a build.
-      </p>
-    );
+    return <p class="notice">The host reached this webhook {at}. The next push makes a build.</p>;
   const made = builds.filter(({ deliveryId }) => deliveryId === last.id);
   const newest = made.at(-1);
   const reason = reasonOf(webhook, last);
   return (
     <p class="notice">
-      Last delivery <Time at={last.receivedAt} />:{" "}
+      Last delivery {at}:{" "}
       {newest ? (
         <>
           <BuildLinks builds={made} parameters={parameters} /> <State state={newest.state} />

@@ -1,10 +1,10 @@
 import { sizeInWords } from "../../../shared/refusal.ts";
 import { requireRefusedRequest } from "../../../shared/triggers/deliveries/refused-requests.ts";
 import { loadReceiver } from "../address/provider.ts";
+import { causeWords } from "../deliveries/causes.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { Fact } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
-import { causeWords } from "./refused.tsx";
 
 /** GET …/triggers/:trigger/refused/:request: the request, without secrets. */
 export const refusedRequestPage = memberPage(async (services, request) => {

@@ -34,13 +34,14 @@ export async function readDelivery(
 }
 
 /**
- * Reads events of deliveries of a provider on the event loop, for a list: the short ones among the first, as long as they take
+ * Reads events of deliveries of providers on the event loop, for a list: the short ones among the first, as long as they take
  * about a millisecond.
+ * @param typeOf the type of a delivery's trigger
  */
 export async function readShortDeliveries(
   { db }: Pick<Services, "db">,
-  trigger: Pick<Trigger, "type">,
   deliveries: Delivery[],
+  typeOf: (delivery: Delivery) => string,
 ): Promise<Map<string, Reading>> {
   let bytes = 0;
   const read = deliveries.filter((delivery) => {
@@ -49,11 +50,12 @@ export async function readShortDeliveries(
   });
   if (read.length === 0) return new Map();
   const payloads = await listEncodedPayloads(db, { deliveryIds: read.map(({ id }) => id) });
-  const names = new Map(read.map(({ id, event }) => [id, event ?? ""]));
+  const bodies = new Map(payloads.map(({ deliveryId, body }) => [deliveryId, body]));
   return new Map(
-    payloads.map(({ deliveryId, body }) => {
-      const event = { triggerType: trigger.type, name: names.get(deliveryId) ?? "" };
-      return [deliveryId, readHostEvent(body, event)];
+    read.flatMap((delivery) => {
+      const body = bodies.get(delivery.id);
+      const event = { triggerType: typeOf(delivery), name: delivery.event ?? "" };
+      return body ? [[delivery.id, readHostEvent(body, event)]] : [];
     }),
   );
 }

@@ -3,6 +3,7 @@ import { it } from "node:test";
 import { desc, eq } from "drizzle-orm";
 import { newId } from "../../../../shared/ids.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { openRefusalCounts } from "../../../../shared/triggers/deliveries/refusal-counts.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { describeWorld } from "../../../helpers/databases.ts";
 import { post } from "../../../helpers/http.ts";
@@ -93,6 +94,27 @@ describeWorld("the deliveries of an organization", startQueuePages, (pages) => {
     assert.equal((await read("?status=in+process")).rows.length, 1);
     assert.match((await read("?event=push")).text, /No delivery matches/);
     assert.equal((await pages.asBob.get(`${at}?status=lost`)).status, 422);
+  });
+
+  it("stand below the requests that were refused, which lead to the pages that know more", async () => {
+    const { services, acme } = pages;
+    assert.doesNotMatch((await read()).text, /id="refused"/);
+    const [loud, quiet] = [await acme.trigger({ label: "Loud" }), await acme.trigger({ label: "Quiet" })];
+    const counts = openRefusalCounts(services);
+    for (let time = 0; time < 3; time++) counts.count(loud, "invalid_signature");
+    counts.count(quiet, "invalid_json");
+    await counts.close();
+
+    const { text } = await read();
+
+    const [section = ""] = /<details id="refused".*?<\/details>/s.exec(text) ?? [];
+    const words = section.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+    assert.match(words, /4 refused requests in the last 7 days/);
+    assert.match(words, /Loud of Web Signature wrong or missing Set the same secret .*? 3 in the hour of/);
+    assert.match(words, /Quiet of Web Payload is not JSON .*? 1 in the hour of/);
+    assert.ok(section.includes(`href="/organizations/acme/pipelines/web/triggers/${loud.id}#refused"`));
+    assert.match(text, new RegExp(`data-events="[^"]*trigger(:|%3A)${loud.id}`), "it is live");
+    assert.doesNotMatch((await read("?status=built")).text, /id="refused"/);
   });
 
   it("have pages", async () => {

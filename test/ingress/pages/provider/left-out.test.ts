@@ -63,10 +63,28 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
     assert.ok(page.includes(`href="${path}/edit?unfold=others#field-branches"`));
     const list = words(await show(`${path}/provider`));
     assert.match(list, /not run docs is not among release\/0 release\/1 [^.]*…/);
-    assert.ok(!list.slice(list.indexOf("Last deliveries")).includes("release/29"));
+    assert.ok(
+      !list.slice(list.indexOf("Last deliveries"), list.indexOf("The webhook")).includes("release/29"),
+    );
+    const banner = /<p class="notice">.*?<\/p>/s.exec(await show(`${path}/provider`))?.[0] ?? "";
+    assert.ok(banner.includes(`Last delivery <a href="${delivery}">`), "the banner leads to the delivery");
+    assert.match(words(banner), /not run , docs is not among release\/0/);
 
     await limit({ branchConfiguration: "docs", providerSettings: {} });
     assert.match(words(await show(delivery)), /Why no build the pipeline does not build this branch/);
+  });
+
+  it("is named among the deliveries of the organization, by the limits of its own pipeline", async () => {
+    const limited = await connect({ branches: "only-main" });
+    const settings = { filter_enabled: true, filter_condition: "build.tag != null" };
+    const filtered = await connect({ settings });
+    await limited.deliver(docs);
+    await filtered.deliver(docs);
+
+    const list = words(await show("/organizations/acme/deliveries"));
+
+    assert.match(list, /push GitHub of app not run docs: the filter left it out/);
+    assert.match(list, /push GitHub of app not run docs is not among only-main/);
   });
 
   it("names the branches of pull requests", async () => {

@@ -72,7 +72,7 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     await deliver(url, secret, "ping");
     await decideDue(pages.services);
 
-    assert.match(await show(path), /The host reached this webhook <time/);
+    assert.match(await show(path), /The host reached this webhook <a href="[^"]*\/deliveries\/[^"]*"><time/);
   });
 
   it("says that nothing has come, then what came and what was refused", async () => {
@@ -91,7 +91,7 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     await deliver(url, secret);
     await decideDue(pages.services);
     const after = await show(path);
-    assert.match(after, /Last delivery <time.*?#\d+<\/a> <span class="state not_run">/);
+    assert.match(after, /Last delivery <a [^>]*><time.*?#\d+<\/a> <span class="state not_run">/);
     assert.doesNotMatch(after, /class="fold" open/);
     const delivery = new RegExp(`href="(${at}/[^"]*/deliveries/[0-9a-f-]+)"`).exec(after)?.[1] ?? "";
     const shown = await pages.asBob.get(delivery);
@@ -151,7 +151,7 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     assert.match(form, /name="build_merge_group_checks_requested"/);
     assert.match(form, /name="publish_commit_status"[^>]* checked/);
     assert.doesNotMatch(form, /name="build_release_published"/);
-    assert.match(form, /For example build\.branch == "main"\..* In the API: filter_condition\./);
+    assert.match(form, /as in build\.tag != null\. For branches alone, .* In the API: filter_condition\./);
     assert.match(form, /\(build_branches in the API\)/);
     const { answer } = await create("https://bitbucket.org/acme/app.git");
     assert.match(read(answer), /View requests/);
