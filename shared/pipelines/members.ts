@@ -146,7 +146,7 @@ export const pipelineMembers = {
     audited: "name", // it may have a password
     field: {
       label: "Repository",
-      hint: "Agents clone it by https or ssh, unless a step has checkout: {skip: true}. Empty: they clone none.",
+      hint: "Its address, such as https://github.com/acme/app.git or git@github.com:acme/app.git. Agents clone it, unless a step has checkout: {skip: true}. Empty: they clone none.",
     },
   },
   ...settingsMembers,
@@ -159,7 +159,7 @@ export const pipelineMembers = {
     field: {
       label: "Branches",
       name: "branches",
-      hint: "Patterns such as main release/*, parted by blanks. Others are not built. Empty: all are.",
+      hint: "Patterns such as main release/*, parted by blanks. Others are not built. Empty: all are. For all else, such as tags and authors, the source host’s settings have a condition.",
     },
   },
   cloneMirrorUrl: {

@@ -9,7 +9,7 @@ import {
 } from "../../../shared/pipelines/input.ts";
 import { pipelineMembers } from "../../../shared/pipelines/members.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import { validationFailed } from "../../../shared/refusal.ts";
+import { excerpt, type Problem, validationFailed } from "../../../shared/refusal.ts";
 import { pathOf } from "../../../shared/sources/providers.ts";
 import { maxLengthOf, toProblems } from "../../../shared/validation.ts";
 import { bodyOf, type Draft, draftOf, listFields, readDraft } from "../resources/draft.ts";
@@ -87,7 +87,8 @@ export async function takePipelineForm<Saved>(
 export async function toNewPipeline(organizationId: string, draft: PipelineDraft): Promise<NewPipeline> {
   const { name, repository = "" } = draft.members;
   const members = { ...draft.members, name: name || nameOfRepository(repository) };
-  const parsed = await parse(newPipeline, { ...draft, members }, true);
+  const form = { organizationId, schema: newPipeline, hasEnvironment: true };
+  const parsed = await parse(form, { ...draft, members });
   return { ...parsed, ...(await readGivenSteps(organizationId, parsed)) } as NewPipeline;
 }
 
@@ -96,6 +97,14 @@ const noRepository = {
   field: "repository",
   message: "Repository can't be blank, as the steps come from it: give it, or write the steps here",
 };
+
+/** Says how to write a name without a host, such as acme/app: agents could not clone it. */
+function shortNameProblems(repository = ""): Problem[] {
+  const name = repository.trim();
+  if (!/^[\w.-]+\/[\w.-]+$/.test(name) || name.startsWith(".")) return [];
+  const message = `Repository must be an address with its host, such as https://github.com/${excerpt(name)}`;
+  return [{ field: "repository", message }];
+}
 
 /** The last part of its path. */
 function nameOfRepository(repository: string): string {
@@ -107,19 +116,25 @@ export async function toPipelineChange(
   organizationId: string,
   draft: PipelineDraft,
 ): Promise<PipelineChange> {
-  const parsed = await parse(pipelineChange, draft, draft.replacesEnvironment);
+  const hasEnvironment = draft.replacesEnvironment;
+  const parsed = await parse({ organizationId, schema: pipelineChange, hasEnvironment }, draft);
   return { ...parsed, ...(await readGivenSteps(organizationId, parsed)) };
 }
 
-/** @throws Refusal 422 */
+interface Form<T> {
+  organizationId: string;
+  schema: z.ZodType<T>;
+  hasEnvironment: boolean;
+}
+
+/** @throws Refusal 422, 503 */
 async function parse<T>(
-  schema: z.ZodType<T>,
+  { organizationId, schema, hasEnvironment }: Form<T>,
   { members, steps }: PipelineDraft,
-  hasEnvironment: boolean,
 ): Promise<T> {
   const { environment: lines = "", defaultBranch } = members;
   const { environment, problems: ofLines } = readEnvironment(hasEnvironment ? lines : "");
-  const { given, problems: ofSteps } = await toSteps(steps);
+  const { given, problems: ofSteps } = await toSteps(organizationId, steps);
   const parsed = schema.safeParse({
     ...bodyOf(pipelineMembers, members),
     default_branch: defaultBranch || pipelineMembers.defaultBranch.default,
@@ -136,7 +151,7 @@ async function parse<T>(
     ...others.filter(({ field }) => !isKnown(field)),
     ...ofLines,
     ...ofSteps,
-    ...(isHomeless ? [noRepository] : []),
+    ...(isHomeless ? [noRepository] : shortNameProblems(members.repository)),
   ];
   if (problems.length > 0 || !parsed.success) throw validationFailed(...problems);
   return parsed.data;

@@ -28,6 +28,10 @@ export function StepsFields({
       {draft.as !== "kept" && (
         <>
           <Notations present={draft.as} />
+          <p class="quiet">
+            In the repository, they are a file that changes with the code. The other three are written here;
+            the form is the shortest way to a first build.
+          </p>
           <p>
             {/* Beside the form: what is typed would be lost. */}
             <a href={guide} target="_blank" rel="noopener">
@@ -118,7 +122,7 @@ function rowsFor(text: string): number {
   return Math.min(mostRows, Math.max(fewestRows, text.split("\n").length));
 }
 
-const notations = { repository: "Repository", rows: "Form", yaml: "YAML", json: "JSON" };
+const notations = { repository: "In the repository", rows: "Form", yaml: "YAML", json: "JSON" };
 
 /** Buttons that show the steps in another notation, side by side. */
 function Notations({ present }: { present: keyof typeof notations }) {
@@ -202,8 +206,8 @@ function Row({
       <details open={isMoreOpen}>
         <summary>Other members, such as checkout</summary>
         <TextArea
-          label="A JSON object"
-          placeholder={row.kind === "wait" ? '{"continue_on_failure": true}' : '{"checkout": {"skip": true}}'}
+          label="Other members, in YAML or JSON"
+          placeholder={row.kind === "wait" ? "continue_on_failure: true" : "checkout: {skip: true}"}
           {...more}
           {...codeField}
         />

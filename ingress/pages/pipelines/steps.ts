@@ -1,18 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
-import { readGivenSteps } from "../../../shared/pipelines/configuration/given.ts";
-import { writeConfiguration } from "../../../shared/pipelines/configuration/write.ts";
+import { isMap } from "../../../shared/collections.ts";
+import { readGivenSteps, readShortYaml } from "../../../shared/pipelines/configuration/given.ts";
+import { writeConfiguration, writeYaml } from "../../../shared/pipelines/configuration/write.ts";
 import { anyStep } from "../../../shared/pipelines/step/step.ts";
 import { pipelineSteps, readPipelineSteps } from "../../../shared/pipelines/steps.ts";
 import { type WrittenStep, writeSteps } from "../../../shared/pipelines/written-steps.ts";
 import { openLoopPauses } from "../../../shared/process/loop-pauses.ts";
-import { type Problem, validationFailed } from "../../../shared/refusal.ts";
+import { exactSize, type Problem, validationFailed } from "../../../shared/refusal.ts";
 import { problemsOf, toProblems } from "../../../shared/validation.ts";
 import { isCommandStep, type Step } from "../../../shared/vocabulary.ts";
 import { findJsonProblem, maxJsonValues } from "../../http/json-body.ts";
 import { readEnvironment } from "../ui/environment-field.tsx";
 
 // The steps of a pipeline's form: those of its repository, rows of fields, YAML, or JSON. Members without a field are
-// JSON in their row. Other kinds of steps are JSON as a whole.
+// YAML or JSON in their row. Other kinds of steps are JSON as a whole.
 
 export interface StepRow {
   kind: "command" | "wait";
@@ -21,7 +22,7 @@ export interface StepRow {
   queue: string;
   /** Lines of NAME=value. */
   environment: string;
-  /** Other members, as a JSON object. */
+  /** Other members, in YAML or JSON. */
   more: string;
 }
 
@@ -38,6 +39,8 @@ const stepTexts = ["label", "command", "queue", "environment", "more"] as const;
 const maxRows = 100;
 /** Steps and the fields of 100 rows must be within the 300 KB of a page. */
 const maxShownLength = 40_000;
+/** Longer ones are JSON, which needs no thread to be read. */
+const maxYamlBytes = 16 * 1024;
 
 const newRow: StepRow = {
   kind: "command",
@@ -92,7 +95,9 @@ function toRow(step: Step): StepRow {
 }
 
 function writeMore(members: object): string {
-  return Object.keys(members).length > 0 ? JSON.stringify(members, null, 2) : "";
+  if (Object.keys(members).length === 0) return "";
+  const yaml = writeYaml(members).trimEnd();
+  return Buffer.byteLength(yaml) <= maxYamlBytes ? yaml : JSON.stringify(members, null, 2);
 }
 
 /** Reads the steps of a form as they were typed. */
@@ -131,20 +136,23 @@ export function fieldOfStep(member: string, draft: StepsDraft): string | undefin
   return stepField(Number(index), field);
 }
 
-/** Reads a draft other than YAML into steps as REST takes them. Undefined: there are none. */
-export async function toSteps(draft: StepsDraft): Promise<{ given?: unknown; problems: Problem[] }> {
+/** Reads a draft other than YAML into steps as REST takes them. Undefined: there are none. @throws Refusal 503 */
+export async function toSteps(
+  organizationId: string,
+  draft: StepsDraft,
+): Promise<{ given?: unknown; problems: Problem[] }> {
   if (draft.as === "kept" || draft.as === "yaml") return { problems: [] };
   if (draft.as === "repository") return { given: [uploadStep], problems: [] };
   if (draft.as === "json") {
-    const { value, problem } = await parse(draft.json);
+    const { value, problem } = await parseJson(draft.json);
     return problem
-      ? { problems: [{ field: "steps", message: `Steps ${problem}` }] }
+      ? { problems: [{ field: "steps", message: `Steps ${jsonProblems[problem]}` }] }
       : { given: value, problems: await problemsOfSteps(value) };
   }
   const read: Awaited<ReturnType<typeof toStep>>[] = [];
   const pause = openLoopPauses();
   for (const [index, row] of draft.rows.entries()) {
-    read.push(await toStep(row, index));
+    read.push(await toStep(organizationId, row, index));
     await pause();
   }
   const given = read.map(({ step }) => step);
@@ -157,17 +165,14 @@ async function problemsOfSteps(given: unknown): Promise<Problem[]> {
   return problemsOf(pipelineSteps, given, "steps");
 }
 
-async function toStep(row: StepRow, index: number): Promise<{ step: object; problems: Problem[] }> {
+async function toStep(
+  organizationId: string,
+  row: StepRow,
+  index: number,
+): Promise<{ step: object; problems: Problem[] }> {
   const at = `steps.${index}`;
-  const { value, problem } = await parse(row.more.trim() || "{}");
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  const more = isObject ? (value as Record<string, unknown>) : {};
-  const problems: Problem[] = [];
-  if (problem || !isObject)
-    problems.push({
-      field: `${at}.more`,
-      message: `Other members ${problem ?? "must be an object"}, as in {"checkout": {"skip": true}}`,
-    });
+  const { more, problem } = await readMore(organizationId, row.more);
+  const problems: Problem[] = problem ? [{ field: `${at}.more`, message: problem }] : [];
   const { environment, problems: ofLines } = readEnvironment(row.environment);
   problems.push(...ofLines.map(({ message }) => ({ field: `${at}.env`, message })));
   const step =
@@ -193,11 +198,35 @@ function toCommandStep(
   };
 }
 
+/** JSON is read as such, and all else as YAML, which takes longer. */
+async function readMore(
+  organizationId: string,
+  text: string,
+): Promise<{ more: Record<string, unknown>; problem?: string }> {
+  const refuse = (reason: string) => ({
+    more: {},
+    problem: `Other members ${reason}, as in checkout: {skip: true}`,
+  });
+  if (text.trim() === "") return { more: {} };
+  const json = await parseJson(text);
+  if (json.problem && json.problem !== "invalid_json") return refuse(jsonProblems[json.problem]);
+  if (!json.problem) return isMap(json.value) ? { more: json.value } : refuse("must be a map");
+  if (Buffer.byteLength(text) > maxYamlBytes)
+    return refuse(
+      `${jsonProblems.invalid_json}, and YAML of more than ${exactSize(maxYamlBytes)} is not read`,
+    );
+  const yaml = await readShortYaml(organizationId, text.replace(/^\ufeff/, ""));
+  if ("problem" in yaml) return { more: {}, problem: `Other members: ${yaml.problem}` };
+  return isMap(yaml.value) ? { more: yaml.value } : refuse("must be a map");
+}
+
 /** Pasted text may begin with a byte order mark, which nobody sees: `trim` takes it for white space. */
-async function parse(pasted: string): Promise<{ value?: unknown; problem?: string }> {
+async function parseJson(
+  pasted: string,
+): Promise<{ value?: unknown; problem?: keyof typeof jsonProblems | undefined }> {
   const json = pasted.trim();
   const problem = await findJsonProblem(Buffer.from(json.toWellFormed()));
-  return problem ? { problem: jsonProblems[problem] } : { value: JSON.parse(json) };
+  return problem ? { problem } : { value: JSON.parse(json) };
 }
 
 const jsonProblems = {
@@ -219,7 +248,7 @@ export async function editSteps(
   if (pressed === draft.as) return draft;
   if (pressed === "repository") return { as: "repository" };
   if (pressed === "rows") return toRows(organizationId, draft);
-  if (pressed === "yaml") return toYaml(draft);
+  if (pressed === "yaml") return toYaml(organizationId, draft);
   if (pressed === "json") return toJson(organizationId, draft);
   return draft.as === "rows" ? editRows(draft.rows, pressed) : undefined;
 }
@@ -243,7 +272,7 @@ function editRows(rows: StepRow[], pressed: string): StepsDraft | undefined {
 async function toRows(organizationId: string, draft: StepsDraft): Promise<StepsDraft> {
   if (isBlank(draft)) return { as: "rows", rows: [newRow] };
   const ofJson = draft.as === "yaml" ? await fromYaml(organizationId, draft.yaml) : draft;
-  const { given, problems } = await toSteps(ofJson);
+  const { given, problems } = await toSteps(organizationId, ofJson);
   if (problems.length > 0) throw validationFailed(...problems);
   const { data: steps, error } = pipelineSteps.safeParse(given);
   if (error) throw validationFailed(...toProblems(error, "steps")); // the form has none
@@ -267,9 +296,9 @@ async function fromYaml(organizationId: string, configuration: string): Promise<
 }
 
 /** @throws Refusal 422 */
-async function toYaml(draft: StepsDraft): Promise<StepsDraft> {
+async function toYaml(organizationId: string, draft: StepsDraft): Promise<StepsDraft> {
   if (isBlank(draft)) return { as: "yaml", yaml: "" };
-  const { given } = await toGiven(draft);
+  const { given } = await toGiven(organizationId, draft);
   return { as: "yaml", yaml: writeConfiguration(given) };
 }
 
@@ -277,7 +306,7 @@ async function toYaml(draft: StepsDraft): Promise<StepsDraft> {
 async function toJson(organizationId: string, draft: StepsDraft): Promise<StepsDraft> {
   if (isBlank(draft)) return { as: "json", json: "" };
   if (draft.as === "yaml") return fromYaml(organizationId, draft.yaml);
-  const { given } = await toGiven(draft);
+  const { given } = await toGiven(organizationId, draft);
   return { as: "json", json: JSON.stringify(given, null, 2) };
 }
 
@@ -288,8 +317,8 @@ function isBlank(draft: StepsDraft): boolean {
   return draft.as === "repository" || (draft.as === "rows" && isDeepStrictEqual(draft.rows, [newRow]));
 }
 
-async function toGiven(draft: StepsDraft): Promise<{ given?: unknown }> {
-  const { given, problems } = await toSteps(draft);
+async function toGiven(organizationId: string, draft: StepsDraft): Promise<{ given?: unknown }> {
+  const { given, problems } = await toSteps(organizationId, draft);
   const ofText = problems.filter(({ field }) => given === undefined || /\.(more|env)$/.test(field));
   if (ofText.length > 0) throw validationFailed(...ofText);
   return { given };

@@ -218,8 +218,8 @@ function TextField({
 const hints: Record<TextWithFlag, (request: MemberRequest) => ComponentChildren> = {
   filter_condition: (request) => (
     <>
-      For example build.branch == "main". <a href={branchesPath(request)}>Branches</a> of the pipeline do the
-      same without a condition, by patterns.
+      For tags, authors, labels and messages, as in build.tag != null. For branches alone, patterns are
+      enough: use <a href={branchesPath(request)}>Branches</a> of the pipeline.
     </>
   ),
   pull_request_branch_filter_configuration: () => "Patterns such as main release/*, parted by blanks.",

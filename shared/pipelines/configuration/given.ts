@@ -5,12 +5,11 @@ import { threads, workerThreads } from "../../sharing/resources.ts";
 import type { Step } from "../../vocabulary.ts";
 import type { NewPipeline } from "../input.ts";
 import { ineffectiveMembers } from "../warnings.ts";
-import type { Configuration, parseConfiguration } from "./parse.ts";
+import type { Configuration, parseConfiguration, parseValue } from "./parse.ts";
 
-const parse = workerThreads.wrap<typeof parseConfiguration>(
-  new URL("./parse.ts", import.meta.url),
-  "parseConfiguration",
-);
+const parser = new URL("./parse.ts", import.meta.url);
+const parse = workerThreads.wrap<typeof parseConfiguration>(parser, "parseConfiguration");
+const parseOther = workerThreads.wrap<typeof parseValue>(parser, "parseValue");
 
 /** The steps of a pipeline as callers give them: a list, or YAML. */
 export interface GivenSteps {
@@ -47,8 +46,18 @@ async function parseInThread(configuration: string): Promise<Configuration> {
   try {
     return await parse(configuration);
   } catch (error) {
-    if (!(error instanceof DeadlineExceeded)) throw error;
-    const message = `configuration takes longer than ${error.deadlineMs / secondMs} seconds to read`;
-    throw validationFailed({ field: "configuration", message });
+    throw validationFailed({ field: "configuration", message: `configuration ${describeDeadline(error)}` });
   }
+}
+
+/** Reads a short text of YAML off the event loop, as `parseValue` does. Organizations take turns. @throws Refusal 503 */
+export function readShortYaml(organizationId: string, text: string): Promise<ReturnType<typeof parseValue>> {
+  const parseInTime = () => parseOther(text).catch((error) => ({ problem: describeDeadline(error) }));
+  return threads.take(organizationId, parseInTime);
+}
+
+/** @throws an error of another kind */
+function describeDeadline(error: unknown): string {
+  if (!(error instanceof DeadlineExceeded)) throw error;
+  return `takes longer than ${error.deadlineMs / secondMs} seconds to read`;
 }

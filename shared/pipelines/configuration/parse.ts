@@ -38,6 +38,18 @@ export function parseConfiguration(text: string): Configuration {
   }
 }
 
+/** Parses YAML as `parseConfiguration` does, whatever it says. Blocks the event loop. */
+export function parseValue(text: string): { value: unknown } | { problem: string } {
+  try {
+    return { value: new YamlValues(parseYaml(text)).value };
+  } catch (error) {
+    if (error instanceof YamlProblem)
+      return { problem: `${describePosition(text, error.at)}: ${error.message}` };
+    if (error instanceof RangeError) return { problem: "is nested too deeply" };
+    throw error;
+  }
+}
+
 /** Null steps are none, as an author leaves them who has not begun. */
 function withSteps(value: unknown): unknown {
   return isMap(value) && value.steps === null ? { ...value, steps: [] } : value;

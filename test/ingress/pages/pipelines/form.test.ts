@@ -65,6 +65,7 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
           "step-0-more": '{"timeout_in_minutes": 10, "retry": {"automatic": true}}',
           "step-1-kind": "wait",
           "step-2-command": "./deploy.sh",
+          "step-2-more": "  checkout:\r\n    skip: true # nothing to build\r\n  soft_fail: true",
         }),
       );
 
@@ -89,7 +90,7 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
           retry: { automatic: [{ limit: 2 }] },
         },
         { type: "wait" },
-        { command: "./deploy.sh" },
+        { command: "./deploy.sh", checkout: { skip: true }, soft_fail: true },
       ]);
       const audited = { organizationId: pages.acme.id, subjects: { types: ["pipeline"], ids: [made.id] } };
       const [event] = await listAuditEvents(pages.services.db, audited, 10);
@@ -146,6 +147,16 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
         assert.ok(page.includes("unless a step has checkout: {skip: true}"), act);
       }
       assert.match((await pages.asBob.get("/docs/steps")).text, /<h2 id="checkout">/);
+    });
+
+    it("says beside each choice when to take it", async () => {
+      const page = read(await pages.asBob.get(newPath));
+      assert.match(
+        page,
+        /aria-pressed="true"[^>]*>In the repository<.*the form is the shortest way to a first/s,
+      );
+      assert.match(page, /Its address, such as https:\/\/github\.com\/acme\/app\.git or git@/);
+      assert.match(page, /Patterns such as main .* For all else, such as tags and authors, the source host/);
     });
 
     it("folds the settings that few need, unless one was filled in or is wrong", async () => {
@@ -252,6 +263,11 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       };
       await refused({ name: "Web" }, "slug", "Slug has already been taken");
       await refused({ name: "…" }, "slug", "Slug can't be made of this name: give one");
+      await refused(
+        { repository: "acme/app" },
+        "repository",
+        "Repository must be an address with its host, such as https://github.com/acme/app",
+      );
       await refused({ cluster: "x" }, "cluster", "Cluster must be a cluster of the organization");
       await refused({ "step-0-command": " " }, "step-0-command", "Step command can't be blank");
       await refused(
@@ -264,13 +280,18 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
         "step-0-more",
         "Step concurrency needs concurrency_group",
       );
-      const example = 'as in {"checkout": {"skip": true}}';
-      await refused({ "step-0-more": "[]" }, "step-0-more", `Other members must be an object, ${example}`);
-      await refused(
-        { "step-0-more": "checkout: {skip: true}" },
-        "step-0-more",
-        `Other members are not valid JSON, ${example}`,
+      const more = (text: string, reason: string) =>
+        refused({ "step-0-more": text }, "step-0-more", `Other members${reason}`);
+      const noMap = " must be a map, as in checkout: {skip: true}";
+      for (const text of ["[]", "- skip", "skip"]) await more(text, noMap);
+      await more("checkout: {skip: true", ": line 1, column 22: Flow map [^<]*");
+      await more("a: 1\na: 2", ": line 2, column 1: has the key a twice");
+      await more(
+        `a: ${"x".repeat(16 * 1024)}`,
+        " are not valid JSON, and YAML of more than 16 KB is not read.*",
       );
+      await more(`a: ${"[".repeat(200)}`, ": .*");
+      await more(`{"a": ${"[".repeat(200)}${"]".repeat(200)}}`, " are nested too deeply.*");
     });
   });
 
@@ -321,7 +342,7 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
         [again.rows, again["step-0-command"], again["step-1-kind"], again["step-2-label"]],
         ["3", "a", "wait", "C"],
       );
-      assert.match(again["step-0-more"] ?? "", /"parallelism": 2/);
+      assert.equal(again["step-0-more"], "parallelism: 2", "as the example beside it");
     });
 
     it("keep JSON that no row can show", async () => {
