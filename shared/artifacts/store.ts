@@ -126,7 +126,7 @@ export async function listOpenBefore(
   return tx
     .select({ id: artifacts.id, organizationId: artifacts.organizationId })
     .from(artifacts)
-    .where(and(eq(artifacts.state, "new"), lt(artifacts.createdAt, time)))
+    .where(and(sql`${artifacts.state} = 'new'`, lt(artifacts.createdAt, time))) // as in the index
     .orderBy(asc(artifacts.createdAt))
     .limit(limit);
 }

@@ -19,7 +19,7 @@ export async function enterIfPending(
     .where(
       and(
         inArray(deviceCodes.userCodeMac, macs),
-        eq(deviceCodes.state, "pending"),
+        sql`${deviceCodes.state} = 'pending'`, // as in the index
         gt(deviceCodes.expiresAt, entry.now),
         or(isNull(deviceCodes.claimedById), eq(deviceCodes.claimedById, entry.userId)),
       ),

@@ -6,6 +6,7 @@ import { openTurns, takeOwnTurn } from "../../sharing/turns.ts";
 import type { Reader } from "../database.ts";
 import type { Tables } from "../schema.ts";
 import { refuseInsideTransaction } from "../transaction-guard.ts";
+import { hideValues } from "./hide-values.ts";
 import type { read } from "./off-loop-read.ts";
 
 /** While one runs, the next one waits for the thread, and one more if a newcomer sends it. */
@@ -18,11 +19,12 @@ export function openOffLoop(file: string, tables: Tables): Reader & { close(): P
   const thread = new Threads({ max: 1, handleWait: countWait });
   const readInThread = thread.wrap<typeof read>(new URL("./off-loop-read.ts", import.meta.url), "read");
   const turns = openTurns({ ...resources.longReads, max: readsAtOnce });
-  const reads = drizzle(async (query, parameters) => {
+  const database = drizzle(async (query, parameters) => {
     const result = await takeOwnTurn(turns, () => readInThread({ file, query, parameters }));
     if ("rows" in result) return result;
     throw Object.assign(new Error(result.failure.message), { code: result.failure.code });
   });
+  const reads = hideValues(database);
   return {
     tables,
     select: ((...fields: Parameters<typeof reads.select>) => {

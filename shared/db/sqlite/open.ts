@@ -25,6 +25,7 @@ import { abandon } from "./abandon.ts";
 import type { doCheckpointTask } from "./checkpoint-task.ts";
 import { openCheckpoints } from "./checkpoints.ts";
 import { copyAnewIfMarked } from "./copy-anew.ts";
+import { hideValues } from "./hide-values.ts";
 import { openLogSync } from "./log-sync.ts";
 import { openOffLoop } from "./off-loop.ts";
 import { measureSqlite } from "./size.ts";
@@ -50,8 +51,8 @@ export function openSqlite(
   writer.pragma("synchronous = NORMAL"); // `openLogSync` syncs each commit
   reader.pragma(`busy_timeout = ${readerBusyTimeoutMs}`);
 
-  const writes = drizzle({ client: withStatementCache(writer) });
-  const reads = drizzle({ client: withStatementCache(reader) });
+  const writes = hideValues(drizzle({ client: withStatementCache(writer) }));
+  const reads = hideValues(drizzle({ client: withStatementCache(reader) }));
   const tx = {
     tables: sqliteTables,
     get now() {

@@ -36,6 +36,8 @@ const knownScans = new RegExp(
     "SCAN (news|outbox_receivers) USING (COVERING )?INDEX (news_order|outbox_receivers_due|sqlite_autoindex_\\w+)",
   ].join("|"),
 );
+/** SQLite plans a statement anew for each value that is compared with a column. */
+const visibleValue = /^(select|update|delete|with)\b.*[^+]\?/s;
 /** Those of tests. */
 const wholeTable = /^select [^(]* from "\w+"$/;
 
@@ -72,6 +74,15 @@ export function testPlans(database: TestDatabase, { amount, isAnalysed, hasTour 
 
       assert.ok(tour.statements.size > minRecorded, `only ${tour.statements.size} statements`);
       assert.deepEqual(scans, []);
+    });
+
+  if (hasTour && database.dialect === "sqlite")
+    it("plans each statement once", () => {
+      const texts = [...tour.statements.keys()];
+      assert.deepEqual(
+        texts.filter((text) => visibleValue.test(text)),
+        [],
+      );
     });
 
   for (const [name, { run, ...expected }] of Object.entries(statements)) {

@@ -9,6 +9,7 @@ import type { Dialect } from "../../../shared/db/columns.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
 import { sqliteFile } from "../../../shared/db/open.ts";
 import { postgresTables } from "../../../shared/db/postgres.ts";
+import { hideValues } from "../../../shared/db/sqlite/hide-values.ts";
 import { sqliteTables } from "../../../shared/db/sqlite/open.ts";
 
 /** A database that runs nothing, but explains every statement that it gets. */
@@ -29,7 +30,9 @@ export async function openRecorder(dialect: Dialect, url: string): Promise<Recor
     plans.push({ statement, plan: await explain(statement, parameters) });
     return { rows: [] };
   };
-  const queries = (dialect === "sqlite" ? sqliteProxy(record) : postgresProxy(record)) as unknown as Tx;
+  const queries = (dialect === "sqlite"
+    ? hideValues(sqliteProxy(record))
+    : postgresProxy(record)) as unknown as Tx;
   const tables = dialect === "sqlite" ? sqliteTables : (postgresTables as unknown as typeof sqliteTables);
   const db = {
     dialect,
