@@ -157,7 +157,7 @@ function LastDeliveries({ webhook, parameters }: Placed) {
       {list(deliveries.slice(0, maxShown))}
       {others.length > 0 && (
         <details id="earlier-deliveries" class="fold">
-          <summary>{others.length} before</summary>
+          <summary>{others.length} earlier</summary>
           {list(others)}
         </details>
       )}

@@ -159,7 +159,7 @@ describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (
     );
     const { text } = await member.get("/new-organization");
     assert.match(text, /Only the operator makes organizations/);
-    const [, commands = ""] = /<pre class="command">\s*<code>([^<]*)</.exec(text) ?? [];
+    const [, commands = ""] = /<textarea id="commands"[^>]*>([^<]*)</.exec(text) ?? [];
     assert.equal(commands.split("\n").length, 2);
 
     for (const command of commands.split("\n")) await run(command.replace(/(--slug|--org) acme/, "$1 novel"));
