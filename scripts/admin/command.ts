@@ -77,6 +77,27 @@ export function requireValid<Schema extends z.ZodType>(schema: Schema, input: un
   return parsed.data;
 }
 
+const maxListed = 100;
+
+function parseLimit(value: string): number {
+  const limit = parsePositive(value);
+  if (limit > maxListed) throw new InvalidArgumentError(`It must be at most ${maxListed}.`);
+  return limit;
+}
+
+/** The option of lists. */
+export const limitOption = [
+  "--limit <number>",
+  `how many of the newest, at most ${maxListed}`,
+  parseLimit,
+  20,
+] as const;
+
+/** @throws Refusal 422 */
+export function requireChange(isGiven: boolean): void {
+  if (!isGiven) throw new Refusal(422, "No option says what to change: see --help");
+}
+
 export const orgOption = ["--org <slug>", "the organization's slug"] as const;
 
 export function roleOption(): Option {
@@ -118,7 +139,7 @@ export function givenMembers(members: AnyMembers, when: Request, options: object
   const taken = listOptions(members).filter(
     (member) => member[when] && values[member.attribute] !== undefined,
   );
-  if (when === "change" && taken.length === 0) throw new Refusal(422, "No option says what to change");
+  if (when === "change") requireChange(taken.length > 0);
   const given = taken.map(({ name, attribute, fromText = (text: string) => text }) => {
     return [name, fromText(values[attribute] as string)] as const;
   });

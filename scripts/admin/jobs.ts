@@ -3,9 +3,7 @@ import { type WorkQueue, workQueues } from "../../shared/jobs/define.ts";
 import { type WorkJob, type WorkState, workStates } from "../../shared/jobs/inspect.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
-import { type Act, newCommand, parsePositive } from "./command.ts";
-
-const maxListed = 100;
+import { type Act, limitOption, newCommand } from "./command.ts";
 
 /** Background jobs, which carry nothing: workers find the work of a dropped one in the rows. */
 export function jobsCommand(act: Act): Command {
@@ -14,16 +12,18 @@ export function jobsCommand(act: Act): Command {
 
   jobs
     .command("list")
-    .description("list the newest background jobs that have failed, or are in another state")
+    .description(
+      "list the newest background jobs of each work queue that have failed, or are in another state",
+    )
     .addOption(queueOption())
     .addOption(new Option("--state <state>", "the state").choices(workStates).default("failed"))
-    .option("--limit <number>", `how many of each queue, at most ${maxListed}`, parsePositive, 20)
+    .option(...limitOption)
     .action(({ queue, state, limit }: { queue?: WorkQueue; state: WorkState; limit: number }) =>
       act(async (services) => {
         await services.awaitRedis();
         const lists = await Promise.all(
           (queue ? [queue] : workQueues).map(async (each) => {
-            const found = present(await services.jobs.listJobs(each, state, Math.min(limit, maxListed)));
+            const found = present(await services.jobs.listJobs(each, state, limit));
             return found.map((job) => summary(each, job));
           }),
         );

@@ -3,6 +3,7 @@ import { listAccessTokens } from "../../shared/accounts/access-token-store.ts";
 import { createAccessToken, revokeAccessTokenAsOperator } from "../../shared/accounts/access-tokens.ts";
 import { listMembers } from "../../shared/accounts/member-store.ts";
 import { addMember, removeMember, updateMember } from "../../shared/accounts/members.ts";
+import { usedScopes } from "../../shared/accounts/scopes.ts";
 import { type Act, newCommand, orgOption, parseHours, parseId, roleOption } from "./command.ts";
 import { namedOrganization } from "./find.ts";
 
@@ -75,6 +76,7 @@ function tokenCommand(act: Act): Command {
     .requiredOption("--scopes <scopes>", "its scopes, separated by spaces or commas")
     .option("--description <text>", "its purpose", "")
     .option("--expires-in-hours <number>", "its lifetime; without this it does not expire", parseHours)
+    .addHelpText("after", `\nScopes: ${usedScopes.join(", ")}`)
     .action((options) =>
       act(async (services) => {
         await namedOrganization(services.db, options.org);

@@ -3,10 +3,8 @@ import { type Message, type OpenState, openStates } from "../../shared/outbox/ki
 import { listMessagesPage } from "../../shared/outbox/list-store.ts";
 import { dropMessages, retryAllFailed, retryMessages } from "../../shared/outbox/operate.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import { type Act, newCommand, orgOption, parseId, parsePositive } from "./command.ts";
+import { type Act, limitOption, newCommand, orgOption, parseId } from "./command.ts";
 import { namedOrganization } from "./find.ts";
-
-const maxListed = 100;
 
 /** Messages to receivers outside: statuses, services, notices and mail. */
 export function outboxCommand(act: Act): Command {
@@ -17,11 +15,11 @@ export function outboxCommand(act: Act): Command {
     .description("list the newest messages that have failed, or wait")
     .requiredOption(...orgOption)
     .addOption(new Option("--state <state>", "the state").choices(openStates).default("failed"))
-    .option("--limit <number>", `how many, at most ${maxListed}`, parsePositive, 20)
+    .option(...limitOption)
     .action(({ org, state, limit }: { org: string; state: OpenState; limit: number }) =>
       act(async ({ db }) => {
         const { id: organizationId } = await namedOrganization(db, org);
-        const page = { limit: Math.min(limit, maxListed), offset: 0 };
+        const page = { limit, offset: 0 };
         const { rows } = await listMessagesPage(db, { organizationId, state }, page);
         return { messages: rows.map(summary) };
       }),
@@ -38,6 +36,7 @@ export function outboxCommand(act: Act): Command {
     .option("--all", "all that have failed", false)
     .action((ids: string[], { org, all }: { org: string; all: boolean }) =>
       act(async (services) => {
+        if (all === ids.length > 0) throw new Refusal(422, "Give either ids of messages or --all");
         const { id } = await namedOrganization(services.db, org);
         if (all) return { retried: await retryAllFailed(services, id) };
         return { messages: await changed(ids, "retried", (given) => retryMessages(services, id, given)) };

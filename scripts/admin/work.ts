@@ -5,16 +5,8 @@ import { listBuildsOfDeliveries } from "../../shared/builds/rows/build-store.ts"
 import { listPipelineNamesById } from "../../shared/pipelines/store.ts";
 import { type Delivery, listDeliveriesPage } from "../../shared/triggers/deliveries/store.ts";
 import { type BuildState, buildStates } from "../../shared/vocabulary.ts";
-import { type Act, newCommand, orgOption, parseId, parsePositive } from "./command.ts";
+import { type Act, limitOption, newCommand, orgOption, parseId } from "./command.ts";
 import { namedOrganization, namedPipeline, namedTrigger } from "./find.ts";
-
-const maxListed = 100;
-const limitOption = [
-  "--limit <number>",
-  `how many of the newest, at most ${maxListed}`,
-  parsePositive,
-  20,
-] as const;
 
 /** Lists of deliveries and of builds. */
 export function workCommands(act: Act): Command[] {
@@ -42,7 +34,7 @@ function buildCommand(act: Act): Command {
           branches: branch && [branch],
           includePaused: true,
         };
-        const { rows } = await listBuilds(db, filter, { limit: Math.min(limit, maxListed), offset: 0 });
+        const { rows } = await listBuilds(db, filter, { limit, offset: 0 });
         const pipelines = await listPipelineNamesById(db, [...new Set(rows.map((each) => each.pipelineId))]);
         const slugs = new Map(pipelines.map((each) => [each.id, each.slug]));
         return { builds: rows.map((each) => ({ pipeline: slugs.get(each.pipelineId), ...summary(each) })) };
@@ -67,7 +59,7 @@ function deliveryCommand(act: Act): Command {
     .action(({ trigger: id, limit }) =>
       act(async ({ db }) => {
         const { trigger } = await namedTrigger(db, id);
-        const rows = await listDeliveriesPage(db, trigger.id, { limit: Math.min(limit, maxListed) });
+        const rows = await listDeliveriesPage(db, trigger.id, { limit });
         const newest = rows.slice(0, limit);
         const builds = await listBuildsOfDeliveries(
           db,

@@ -259,6 +259,12 @@ describeWorldOn(sqlite, "the operator's command", startWorld, (world) => {
     ]);
   });
 
+  it("lists in its help the scopes that a token can have", async () => {
+    const { code, stdout } = await runOperator(world, ["token", "create", "--help"]);
+    assert.equal(code, 0);
+    assert.match(stdout, /Scopes: read_pipelines, read_builds,/);
+  });
+
   it("explains bad input in one sentence", async () => {
     const { clusters } = await admin("cluster", "list", "--org", "acme");
     const cluster = ["--org", "acme", "--cluster", clusters[0].id];
@@ -276,8 +282,13 @@ describeWorldOn(sqlite, "the operator's command", startWorld, (world) => {
       [/NAME=value/, ...hook, "--type", "webhook", "--env", "novalue"],
       [/No trigger ".*" found/, "trigger", "delete", "00000000-0000-7000-8000-000000000000"],
       [/No build "99" found in web/, "job", "token", "--org", "acme", "--pipeline", "web", "--build", "99"],
-      [/unknown command 'frobnicate'/, "frobnicate"],
-      [/unknown command 'frobnicate'/, "org", "frobnicate"],
+      [/unknown command 'frobnicate'; see npm run -s admin -- --help/, "frobnicate"],
+      [/unknown command 'lst' \(Did you mean list\?\); see npm run -s admin -- org --help/, "org", "lst"],
+      [/missing required argument 'id'; see .* trigger enable --help/, "trigger", "enable"],
+      [/got 1: now; see .* clock accept --help/, "clock", "accept", "now"],
+      [/No option says what to change/, "org", "update", "acme"],
+      [/at most 100/, "build", "list", "--org", "acme", "--limit", "101"],
+      [/either ids of messages or --all/, "outbox", "retry", "--org", "acme"],
     ];
     const sentences = await Promise.all(cases.map(([, ...args]) => refused(...args)));
     for (const [at, [expected]] of cases.entries()) assert.match(sentences[at] ?? "", expected);
