@@ -67,13 +67,13 @@ function Grid({ scale }: { scale: Scale }) {
   );
 }
 
-/** The values of the lines. Comes after the bars, which are as wide as labels. */
+/** The values of the lines, at the left of the plot. */
 function GridLabels({ scale }: { scale: Scale }) {
   const values = gridValues(scale).filter((value) => value > 0);
   return (
     <>
       {values.map((value) => (
-        <text key={value} class="over" y={plotTop + scale(value) - 4}>
+        <text key={value} class="value" x="-8" y={plotTop + scale(value)} dy="4">
           {compact.format(value)}
         </text>
       ))}
@@ -83,7 +83,8 @@ function GridLabels({ scale }: { scale: Scale }) {
 
 /** Days, or hours of up to two days. */
 function Times({ times }: { times: Date[] }) {
-  const [from = new Date(0)] = times;
+  const [from = new Date(0), second = from] = times;
+  if (second.getTime() - from.getTime() === dayMs) return <Days days={times} />;
   const x = scaleUtc([from, endOf(times)], [0, 100]);
   const bottom = plotTop + plotHeight;
   // The labels fit on a phone.
@@ -98,6 +99,24 @@ function Times({ times }: { times: Date[] }) {
             {format.format(time)}
           </text>
         </g>
+      ))}
+    </>
+  );
+}
+
+/** The names of days, each below its bar. */
+function Days({ days }: { days: Date[] }) {
+  return (
+    <>
+      {days.map((day, at) => (
+        <text
+          key={day.getTime()}
+          class="day"
+          x={`${(100 * (at + 0.5)) / days.length}%`}
+          y={plotTop + plotHeight + 17}
+        >
+          {weekday.format(day)}
+        </text>
       ))}
     </>
   );

@@ -49,6 +49,8 @@ describeWorldOn(sqlite, "the use of an organization", startPages, (pages) => {
     const html = await read();
 
     assert.match(html, /aria-label="Deliveries of the last 7 days by the day: 42 built, 2 not run"/);
+    const days = [...html.matchAll(/<text class="day" x="([\d.]+)%"/g)].map(([, x]) => Math.round(Number(x)));
+    assert.deepEqual(days, [7, 21, 36, 50, 64, 79, 93], "the middles of the bars");
     const builds = await read("/organizations/acme/builds");
     assert.match(builds, /aria-label="Builds of the last 7 days by the day: 9 builds"/);
     const [, , ...rows] = html.slice(html.indexOf("As a table")).split("<tr>");
