@@ -91,7 +91,12 @@ function Results({ found, text, org }: { found: Placed; text: string; org: strin
   const isEmpty = Object.values(found).every((list) => list.length === 0);
   return (
     <>
-      {isEmpty && <p class="empty">Nothing is called “{text}” here, and no build matches.</p>}
+      {isEmpty && (
+        <>
+          <p class="empty">Nothing is called “{text}” here, and no build matches.</p>
+          <Explanation />
+        </>
+      )}
       <Section id="pipelines" title="Pipelines" rows={pipelines}>
         {({ id, slug, name, archivedAt }) => (
           <Row key={id} path={pathTo(patterns.pipelinePage, { org, slug })} name={name}>
