@@ -46,11 +46,13 @@ export const revokeOwnAccessToken = accountAction(async (services, request) => {
 function AccessTokens({ tokens }: { tokens: OwnAccessToken[] }) {
   return (
     <>
-      <h1>API access tokens</h1>
+      <div class="heading">
+        <h1>API access tokens</h1>
+        <p class="actions">
+          <LinkButton href={patterns.newAccessToken} text="New token" />
+        </p>
+      </div>
       <p>A token lets a script of yours use the REST API in your name, in one organization.</p>
-      <p class="actions">
-        <LinkButton href={patterns.newAccessToken} text="New token" />
-      </p>
       <EntryList rows={tokens} empty="You have no tokens yet.">
         {(ownToken) => <Entry key={ownToken.token.id} ownToken={ownToken} />}
       </EntryList>

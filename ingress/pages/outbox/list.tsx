@@ -49,9 +49,9 @@ export const outboxPage = adminPage(async ({ db }, request) => {
         <div class="heading">
           <h1>Messages</h1>
           {state === "failed" && list.rows.length > 0 && (
-            <p class="actions">
+            <div class="actions">
               <PostButton path={pathTo(patterns.retryMessagesPage, { org })}>Send all again</PostButton>
-            </p>
+            </div>
           )}
         </div>
         <p>

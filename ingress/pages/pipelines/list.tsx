@@ -93,10 +93,12 @@ function LastBuild({
 }) {
   if (!build) return <p class="quiet">No build yet</p>;
   return (
-    <p>
-      <State state={build.state} isPaused={build.pausedQueueId !== null} />{" "}
+    <p class="last">
+      <span class="states">
+        <State state={build.state} isPaused={build.pausedQueueId !== null} />
+      </span>{" "}
       <a href={pathTo(patterns.buildPage, { org, slug, number: String(build.number) })}>#{build.number}</a>{" "}
-      {firstLine(build.message)}{" "}
+      <span>{firstLine(build.message)}</span>{" "}
       <span class="quiet">
         {build.startedAt && (
           <>

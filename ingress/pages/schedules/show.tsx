@@ -135,7 +135,7 @@ async function show(
             The last time made no build, <Time at={failedAt} />: {failedMessage}
           </p>
         )}
-        <dl class="facts">
+        <dl class="facts panel">
           <Fact name="Cronline" value={<code>{schedule.cronline}</code>} />
           <Fact name="Branch" value={schedule.branch ?? pipeline.defaultBranch} />
           <Fact name="Commit" value={schedule.commit} />

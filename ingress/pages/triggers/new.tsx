@@ -91,12 +91,13 @@ function newPage({ config }: Services, request: MemberRequest, form: NewTriggerF
     problems,
     script: "once.js",
     section: "pipelines",
-    heading: `New trigger of ${pipeline.name}`,
+    heading: (
+      <>
+        New trigger of {pipeline.name} <PublicPreview />
+      </>
+    ),
     content: (
       <>
-        <p>
-          <PublicPreview />
-        </p>
         <p>
           Each delivery makes a build of the branch and commit that the trigger names, whatever was pushed. To
           build the commits of pushes,{" "}

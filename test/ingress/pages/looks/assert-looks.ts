@@ -24,8 +24,8 @@ export async function lookAtDesk(page: Page): Promise<void> {
 }
 
 /**
- * Asserts that a page has no fault of accessibility in light and in dark, fits five widths with one line of head, cuts no
- * message on a desk, and can be touched on a phone.
+ * Asserts that a page has no fault of accessibility in light and in dark, fits five widths with one line of head, has
+ * straight lines and equal buttons, cuts no message on a desk, and can be touched on a phone.
  * @param name of the pictures that are taken if TEST_SCREENSHOTS names a folder
  */
 export async function assertLooks(page: Page, name: string): Promise<void> {
@@ -34,16 +34,21 @@ export async function assertLooks(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: "dark" });
   assert.deepEqual(await faults(page, ["color-contrast"]), [], "in dark");
 
+  const crooked: string[] = [];
   for (const [size, viewport] of Object.entries(sizes)) {
     await page.setViewportSize(viewport);
     await takePictures(page, `${name}-${size}`);
     const { width, head } = await page.evaluate(measure);
     assert.ok(width <= viewport.width, `scrolls sideways: ${width} pixels wide on a ${size} screen`);
     assert.ok(head <= headHeight, `the head is ${head} pixels high on a ${size} screen`);
+    const checks = [crookedLines, unequalButtons, ...(viewport === desk ? [brokenCells, squeezedFacts] : [])];
+    for (const check of checks)
+      crooked.push(...(await page.evaluate(check)).map((fault) => `${size}, ${check.name}: ${fault}`));
     if (viewport === desk) assert.deepEqual(await page.evaluate(cutMessages), [], "cut messages");
     if (viewport.width <= sizes.phone.width)
       assert.deepEqual(await page.evaluate(smallTargets, minTarget), [], `small targets, ${size}`);
   }
+  assert.deepEqual(crooked, [], "lines, buttons and columns");
   await lookAtDesk(page);
 }
 
@@ -89,5 +94,70 @@ function smallTargets(min: number) {
       );
       return !boxes.some(({ width, height }) => width >= min && height >= min);
     })
+    .map((each) => each.outerHTML.slice(0, 200));
+}
+
+/** Neighbors in a line whose baselines differ. */
+function crookedLines() {
+  const lines = ".entry > div, .last, .audit .line, .builds .what, .build-head .line, .table.list td";
+  return [...document.querySelectorAll(lines)].flatMap((line) => {
+    const parts = [...line.children].filter(
+      (each) => each.textContent.trim() && !/flex|grid|none/.test(getComputedStyle(each).display),
+    );
+    const measured = parts.map((each) => {
+      const probe = document.createElement("span");
+      probe.style.display = "inline-block";
+      each.prepend(probe);
+      const { bottom } = probe.getBoundingClientRect();
+      probe.remove();
+      return { each, bottom };
+    });
+    return measured.slice(1).flatMap(({ each, bottom }, at) => {
+      const apart = Math.abs(bottom - (measured[at]?.bottom ?? bottom));
+      // More is another line.
+      return apart > 1 && apart < 8 ? [`${apart} pixels: ${each.outerHTML.slice(0, 200)}`] : [];
+    });
+  });
+}
+
+/** Buttons beside a title or each other that are not equally high, and those not in the middle of their title's line. */
+function unequalButtons() {
+  const groups = [...document.querySelectorAll(".heading, .actions, .head")];
+  return groups.flatMap((group) => {
+    const buttons = [...group.querySelectorAll(".button, button:not(.plain), input[type=search]")].filter(
+      (each) => each.checkVisibility() && !each.closest(".star, .menu > nav, .default"),
+    );
+    if (group.matches("p:empty")) return [`a form in a paragraph ends it: ${group.parentElement?.outerHTML}`];
+    const heights = new Set(
+      buttons.map((each) => Math.round(each.getBoundingClientRect().height)).filter((height) => height <= 48),
+    );
+    const title = group.querySelector("h1, h2");
+    const line = title?.getBoundingClientRect();
+    const crooked = buttons.filter((each) => {
+      const box = each.getBoundingClientRect();
+      if (!line || line.height > 40 || box.top > line.bottom || box.bottom < line.top) return false;
+      return Math.abs((box.top + box.bottom - line.top - line.bottom) / 2) > 2;
+    });
+    return heights.size > 1 || crooked.length > 0
+      ? [`${[...heights]}: ${group.outerHTML.slice(0, 200)}`]
+      : [];
+  });
+}
+
+/** Cells whose states, or buttons, are not in one line. */
+function brokenCells() {
+  return [...document.querySelectorAll("td:not(.narrow *)")]
+    .filter((cell) =>
+      [".state", ".button, button"].some((parts) => {
+        const tops = [...cell.querySelectorAll(parts)].map((each) => each.getBoundingClientRect().top);
+        return new Set(tops.map(Math.round)).size > 1;
+      }),
+    )
+    .map((cell) => cell.outerHTML.slice(0, 200));
+}
+
+function squeezedFacts() {
+  return [...document.querySelectorAll<HTMLElement>("dd")]
+    .filter((each) => each.checkVisibility() && each.offsetWidth < 100 && each.offsetHeight > 100)
     .map((each) => each.outerHTML.slice(0, 200));
 }
