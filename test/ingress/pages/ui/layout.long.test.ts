@@ -22,6 +22,7 @@ describeInBrowser("the layout", startQueuePages, (pages) => {
     const steps = [{ command: "npm ci\nnpm test", agents: { queue: long } }];
     await createPipeline(services, actor, { clusterId: acme.cluster.id, name: "Site", steps });
     await buildWebhook(pages, (await acme.trigger({ buildBranch: `feature-${long}` }, "site")).path);
+    await buildWebhook(pages, (await acme.trigger()).path);
     await pauseDispatch(services, actor, queue, "New disks");
     queuePath = `${pages.paths.cluster}/queues/${queue.id}`;
     const token = { id: queue.id, organizationId: acme.id, description: "Script", expiresInHours: undefined };
@@ -113,6 +114,60 @@ describeInBrowser("the layout", startQueuePages, (pages) => {
       await visit("/organizations/globex/pipelines", width);
       assert.equal((await box(page.locator("main > .heading"))).width, content);
     }
+  });
+
+  it("has closed parts as wide as their words, and open ones as wide as the page", async () => {
+    await visit("/organizations/acme/pipelines/site", 1440);
+    const part = page.locator(".fold", { hasText: "New build" });
+    assert.ok((await box(part)).width < 200);
+    await part.locator("summary").click();
+    assert.equal((await box(part)).width, 1376);
+  });
+
+  it("has what stands below each other in columns", async () => {
+    const spreadOf = async (path: string, texts: string, edge: "left" | "right") => {
+      await visit(path, 1440);
+      const edges = await page
+        .locator(texts)
+        .evaluateAll((all, edge) => all.map((each) => Math.round(each.getBoundingClientRect()[edge])), edge);
+      assert.ok(edges.length > 1, `${edges.length} of ${texts}`);
+      return Math.max(...edges) - Math.min(...edges);
+    };
+    const org = "/organizations/acme";
+    assert.equal(await spreadOf(`${org}/search?q=e`, "section:has(#pipelines) .quiet", "left"), 0);
+    assert.equal(await spreadOf(`${org}/pipelines`, ".last > .quiet", "right"), 0);
+    assert.equal(await spreadOf(pages.paths.cluster, ".audit .line > .quiet", "right"), 0);
+  });
+
+  it("has facts beside their names on a phone, and no line above the first row of jobs", async () => {
+    await visit(queuePath, 390);
+    const [name, value] = [await box(page.locator(".facts dt")), await box(page.locator(".facts dd"))];
+    assert.ok(Math.abs(name.y - value.y) < 2 && value.x > name.x);
+    await visit("/organizations/acme/pipelines/site/builds/1", 390);
+    const first = page.locator(".jobs > .scale + li");
+    assert.equal(await first.evaluate((row) => getComputedStyle(row).borderTopWidth), "0px");
+  });
+
+  it("begins no line of the trail with its separator", async () => {
+    await visit(queuePath, 320);
+    const separators = await page
+      .locator(".trail li")
+      .evaluateAll((all) =>
+        all.map((each) => ["::before", "::after"].map((side) => getComputedStyle(each, side).content)),
+      );
+    assert.deepEqual(
+      separators.map(([before, after]) => [before, after?.startsWith('"/"') ?? false]),
+      [
+        ["none", true],
+        ["none", false],
+      ],
+    );
+  });
+
+  it("gives tables of guides more width than lines of text", async () => {
+    await visit("/docs/operating", 1920);
+    assert.ok((await box(page.locator(".guide article"))).width > 900);
+    assert.equal((await box(page.locator(".guide article > p"))).width, 768);
   });
 
   it("has the notations of steps side by side on a phone, in one row", async () => {
