@@ -93,7 +93,8 @@ function Line({ entry, viewer, place }: { entry: Entry; viewer: Viewer; place: P
 /** `by the token “Release script” · `, or for others `by a token · `. */
 function tokenInWords({ token, actorId }: Entry["event"], { role, user }: Viewer): string {
   if (token === null) return "";
-  return role === "admin" || actorId === user.id ? `by the token “${token}” · ` : "by a token · ";
+  const isNamed = token !== "" && (role === "admin" || actorId === user.id);
+  return isNamed ? `by the token “${token}” · ` : "by a token · ";
 }
 
 function Changes({ changes }: { changes: AuditChange[] }) {

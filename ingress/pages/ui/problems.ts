@@ -39,5 +39,5 @@ export function requireValid(schema: z.ZodObject, draft: object): void {
 /** `Key can't be blank, Description is too long.` */
 export function asSentence(problems: readonly (Problem | string)[]): string {
   const messages = problems.map((problem) => (typeof problem === "string" ? problem : problem.message));
-  return `${messages.join(", ").trimEnd()}.`;
+  return `${messages.join(", ").replace(/[\s.]+$/, "")}.`;
 }

@@ -50,7 +50,7 @@ describeInBrowser("a user who manages triggers in a browser", startTriggerPages,
     await page.goto(`${triggersPath}/new`);
     await create(page, "Weekly");
     await page.goBack();
-    assert.equal(await heading(page), "New trigger of Web");
+    assert.equal(await heading(page), "New trigger of Web Public preview");
     const forward = await page.goForward().catch((error: Error) => error.message);
     assert.match(String(forward), /ERR_CACHE_MISS/); // the browser must not send the form again
     await page.waitForURL("chrome-error://**");
