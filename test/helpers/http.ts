@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Answer, request } from "../../scripts/scratch/http.ts";
+import { patienceMs } from "./run-mode.ts";
 
 export { type Answer, request };
 
@@ -16,20 +17,22 @@ export function get(url: string, token?: string): Promise<Answer> {
   return request(url, token ? { headers: { Authorization: `Bearer ${token}` } } : {});
 }
 
-/** Below the runner's limit, whose message names no cause. */
-const patienceMs = 200_000;
 /** From one look to the next. It grows, because looks take time from what they wait for. */
 const pausesMs = { first: 10, most: 60 };
 
-/** Waits for another process or job. The limit only ends a hanging test. */
-export async function eventually<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-  const deadline = Date.now() + patienceMs;
+/** Waits for another process or job. */
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T | undefined | false>,
+  withinMs = patienceMs,
+): Promise<T> {
+  const deadline = Date.now() + withinMs;
   for (let pauseMs = pausesMs.first; Date.now() < deadline; pauseMs = Math.min(2 * pauseMs, pausesMs.most)) {
     const found = await look();
     if (found) return found;
     await sleep(pauseMs);
   }
-  assert.fail(`${what} did not happen within ${patienceMs} ms`);
+  assert.fail(`${what} did not happen within ${withinMs} ms`);
 }
 
 /** Repeats a request that is answered 503. It waits for less time than Retry-After says: tests fill a server for moments. */
