@@ -34,9 +34,9 @@ export type TaskHandlers = Partial<Record<TaskKind, TaskHandler>>;
 const takenMs = 30 * secondMs;
 const renewEveryMs = 10 * secondMs;
 const maxDelayMs = 60 * secondMs;
-/** Of an organization, in memory: a look takes no more than are soon done, and others always find room. */
+/** The tasks of an organization in memory. A look takes no more: others find room, and these are soon done. */
 const maxOfOwner = 100;
-/** A worker does what comes beyond it. */
+/** The tasks in memory. A worker does those beyond. */
 const maxWaiting = 10_000;
 
 type DueTask = Due & { kind: TaskKind };
