@@ -1,5 +1,5 @@
 import type { H3Event } from "h3";
-import type { RequestParts } from "../../shared/triggers/deliveries/refused-requests.ts";
+import { maxQueryCharacters, type RequestParts } from "../../shared/triggers/deliveries/refused-requests.ts";
 import { eventHeaders } from "../../shared/triggers/types.ts";
 import type { StoredHeader } from "../../shared/vocabulary.ts";
 import { clientIp } from "../http/client-address.ts";
@@ -36,8 +36,6 @@ const keptHeaders = [
   "x-hook-uuid",
 ];
 const notKept = "redacted";
-/** The rest is cut off first: thousands of short parameters would take milliseconds. */
-const maxQueryCharacters = 1024;
 const parameterName = /^[\w.:[\]-]{1,64}$/;
 
 /** Keeps all headers and parameters of a refused request, but values only where they hold no secrets. */
@@ -52,7 +50,10 @@ export function requestParts(event: H3Event, issueTracker: string, body: Buffer 
   return { network: networkOf(clientIp(event)), headers, query: namesOfQuery(event.url.search), body };
 }
 
-/** `?page=1&secret` → `page=redacted&redacted`. Without a value, the name may be the secret; `=` may end Base64. */
+/**
+ * `?page=1&secret` → `page=redacted&redacted`. Without a value, the name may be the secret; `=` may end Base64. Thousands
+ * of short parameters would take milliseconds, so the rest is cut off first.
+ */
 function namesOfQuery(search: string): string {
   const parts = search
     .slice(1, 1 + maxQueryCharacters)

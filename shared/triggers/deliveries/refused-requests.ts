@@ -21,7 +21,8 @@ const flushEveryMs = 5 * secondMs;
 const maxBodyBytes = 4096;
 /** The limit of all headers together. */
 const maxHeaderCharacters = 4096;
-const maxQueryCharacters = 1024;
+/** The limit of a query, before its values are taken out and after. */
+export const maxQueryCharacters = 1024;
 const maxListed = 20;
 
 /** The parts of a request. Headers and the query are without secrets. */
