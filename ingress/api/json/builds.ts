@@ -56,19 +56,12 @@ export async function* writeBuilds(
   const costOf = ({ id }: { id: string }) => costOfBuild(sizes.get(id));
   let comma = "";
   for (const batch of inBatches(builds, costOf, maxBytes)) {
-    const heads = await presentBuilds(services, answer.organization, batch, (id) => texts.slugOf(id));
     const isLarge = batch.some((build) => costOf(build) > maxBytes);
-    const jobsOf =
-      isLarge || !content.hasJobs ? undefined : await readJobs(services, answer, batch, [...heads.values()]);
     let text = "";
-    for (const { id, pipelineId } of batch) {
-      const head = heads.get(id);
+    for (const { pipelineId, members, jobs } of await writeBatch(services, answer, batch, isLarge)) {
       const pipeline = content.hasPipeline ? await texts.find(pipelineId) : [];
-      if (!head || !pipeline) continue;
-      const members = answer.readDetails
-        ? { ...head.members, ...presentBuildDetails(await answer.readDetails()) }
-        : head.members;
-      text += `${comma}${JSON.stringify(members).slice(0, -1)}`;
+      if (!pipeline) continue;
+      text += comma + members;
       comma = ",";
       if (content.hasPipeline) text += ',"pipeline":';
       for (const part of pipeline) {
@@ -78,16 +71,45 @@ export async function* writeBuilds(
         text = "";
       }
       if (content.hasJobs) text += ',"jobs":[';
-      if (jobsOf) text += jobsOf(id);
-      else if (content.hasJobs) {
+      if (typeof jobs === "string") text += jobs;
+      else {
         yield text;
         text = "";
-        yield* writeJobs(services, answer, head);
+        yield* jobs;
       }
       text += content.hasJobs ? "]}" : "}";
     }
     yield text;
   }
+}
+
+interface WrittenBuild {
+  pipelineId: string;
+  /** An object without its end: neither pipeline nor jobs. */
+  members: string;
+  /** Of a large build, in parts. */
+  jobs: string | AsyncGenerator<string>;
+}
+
+/** Keeps no rows but those of a large build: its caller waits for turns, and what it has meanwhile is collected late. */
+async function writeBatch(
+  services: Services,
+  answer: BuildsOfAnswer,
+  batch: readonly AddressedBuild[],
+  isLarge: boolean,
+): Promise<WrittenBuild[]> {
+  const { organization, content, texts, readDetails } = answer;
+  const heads = await presentBuilds(services, organization, batch, (id) => texts.slugOf(id));
+  const jobsOf =
+    isLarge || !content.hasJobs ? undefined : await readJobs(services, answer, batch, [...heads.values()]);
+  const details = readDetails && presentBuildDetails(await readDetails());
+  return batch.flatMap(({ id, pipelineId }) => {
+    const head = heads.get(id);
+    if (!head) return [];
+    const members = JSON.stringify(details ? { ...head.members, ...details } : head.members).slice(0, -1);
+    const jobs = content.hasJobs ? (jobsOf?.(id) ?? writeJobs(services, answer, head)) : "";
+    return [{ pipelineId, members, jobs }];
+  });
 }
 
 /** Reads the jobs of small builds at once. */
