@@ -82,8 +82,8 @@ export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] 
     job(contracts.expireDeviceCodesJob, ifTrusted(expireDeviceCodes)),
     job(contracts.recordUsageJob, () => recordUsage(services)),
     job(contracts.loseUnseenAgentsJob, ifRight(loseUnseenAgents)),
-    job(contracts.releaseReservationsJob, ifRight(inTurn(releaseExpired, loseSilentStacks))),
-    job(contracts.timeOutJobsJob, ifRight(inTurn(timeOutJobs, endForcedJobs, takeBackOffers))),
+    job(contracts.releaseReservationsJob, ifRight(oneByOne(releaseExpired, loseSilentStacks))),
+    job(contracts.timeOutJobsJob, ifRight(oneByOne(timeOutJobs, endForcedJobs, takeBackOffers))),
     job(contracts.expireJobsJob, ifTrusted(expireJobs)),
     job(contracts.countStoredBytesJob, ifTrusted(countStoredBytes)),
     job(contracts.recountRecordsJob, ifTrusted(recountRecords)),
@@ -116,8 +116,7 @@ function job(contract: JobContract, run: () => Promise<unknown>): WorkerJob {
   return { contract, run: async () => void (await run()) };
 }
 
-/** One after the other. */
-function inTurn(...works: Work[]): Work {
+function oneByOne(...works: Work[]): Work {
   return async (services) => {
     for (const work of works) await work(services);
   };
