@@ -41,7 +41,12 @@ export async function assertLooks(page: Page, name: string): Promise<void> {
     const { width, head } = await page.evaluate(measure);
     assert.ok(width <= viewport.width, `scrolls sideways: ${width} pixels wide on a ${size} screen`);
     assert.ok(head <= headHeight, `the head is ${head} pixels high on a ${size} screen`);
-    const checks = [crookedLines, unequalButtons, ...(viewport === desk ? [brokenCells, squeezedFacts] : [])];
+    const checks = [
+      crookedLines,
+      unequalButtons,
+      overlappingTimes,
+      ...(viewport === desk ? [brokenCells, squeezedFacts] : []),
+    ];
     for (const check of checks)
       crooked.push(...(await page.evaluate(check)).map((fault) => `${size}, ${check.name}: ${fault}`));
     if (viewport === desk) assert.deepEqual(await page.evaluate(cutMessages), [], "cut messages");
@@ -160,4 +165,14 @@ function squeezedFacts() {
   return [...document.querySelectorAll<HTMLElement>("dd")]
     .filter((each) => each.checkVisibility() && each.offsetWidth < 100 && each.offsetHeight > 100)
     .map((each) => each.outerHTML.slice(0, 200));
+}
+
+/** Times of an axis that lie over those before. */
+function overlappingTimes() {
+  const times = [...document.querySelectorAll(".axis text")].filter((each) => each.checkVisibility());
+  return times.slice(1).flatMap((each, at) => {
+    const before = times[at]?.getBoundingClientRect();
+    const box = each.getBoundingClientRect();
+    return before && before.right > box.left && before.left < box.left ? [`${each.textContent}`] : [];
+  });
 }

@@ -164,7 +164,9 @@ describeInBrowser("the layout", startQueuePages, (pages) => {
     );
   });
 
-  it("gives tables of guides more width than lines of text", async () => {
+  it("gives tables of guides more width than lines of text, which lists have too", async () => {
+    await visit("/organizations/acme/search", 1920);
+    assert.equal((await box(page.locator("main > ul"))).width, 768);
     await visit("/docs/operating", 1920);
     assert.ok((await box(page.locator(".guide article"))).width > 900);
     assert.equal((await box(page.locator(".guide article > p"))).width, 768);
