@@ -126,6 +126,7 @@ function Bars({
   const now = useNow();
   const msOf = (build: HomePipeline["bars"][number]) => workMs(build, now) ?? 0;
   const longest = Math.max(1, ...bars.map(msOf));
+  const builds = pathTo(patterns.buildPage, { ...place, number: "" });
   return (
     <span class="bars" aria-hidden="true">
       {bars.map((build) => {
@@ -133,9 +134,9 @@ function Bars({
         return (
           // biome-ignore lint/a11y/useAnchorContent: hidden from screen readers, with all bars
           <a
-            key={build.id}
+            key={build.number}
             class={`tone-${toneOf(build.state)} tall-${tall}`}
-            href={pathTo(patterns.buildPage, { ...place, number: String(build.number) })}
+            href={builds + build.number}
             title={`#${build.number} ${stateInWords(build.state)}`}
             tabIndex={-1}
           />

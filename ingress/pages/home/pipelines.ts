@@ -1,10 +1,9 @@
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import {
   type BranchBuild,
-  listBuildsForRows,
+  listNumberedForRows,
   listOfDefaultBranches,
 } from "../../../shared/builds/reading/branch-builds-store.ts";
-import { listLastBuilds } from "../../../shared/builds/rows/build-store.ts";
 import { listStarredPipelines } from "../../../shared/pipelines/stars/store.ts";
 import {
   type ListedPipeline,
@@ -91,12 +90,13 @@ async function findRecent(
 
 /** Of the default branch or, if that has none, of any. */
 async function loadLast({ db }: Services, pipelines: ListedPipeline[], bars: Map<string, BranchBuild[]>) {
-  const others = await listLastBuilds(
+  const builds = await listNumberedForRows(
     db,
-    pipelines.filter(({ id }) => !bars.has(id)),
+    pipelines.map(({ id, lastBuildNumber }) => ({
+      pipelineId: id,
+      number: bars.get(id)?.[0]?.number ?? lastBuildNumber,
+    })),
   );
-  const ids = pipelines.flatMap(({ id }) => bars.get(id)?.[0]?.id ?? others.get(id)?.id ?? []);
-  const builds = await listBuildsForRows(db, ids);
   const users = await listUsersById(
     db,
     builds.flatMap(({ creatorId }) => creatorId ?? []),

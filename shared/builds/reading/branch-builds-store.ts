@@ -1,8 +1,8 @@
-import { and, desc, eq, sql } from "drizzle-orm";
+import { and, desc, eq, lt, or, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { Db } from "../../db/database.ts";
-import { isOneOf, isPostgres, prepared } from "../../db/prepared.ts";
-import { indexedText } from "../../db/schema/builds.ts";
+import { isOneOf, isOneOfRows, isPostgres, prepared } from "../../db/prepared.ts";
+import { indexedCharacters, indexedText } from "../../db/schema/builds.ts";
 import { buildStates } from "../../vocabulary.ts";
 import { beginning } from "../rows/build-store.ts";
 
@@ -16,18 +16,20 @@ export const listOfDefaultBranches = prepared<{ ids: string[]; limit: number }, 
   selectOfDefaultBranches,
 );
 
-/** Reads as many entries of an index for each state. */
+/** Reads as many entries of an index for each state, and then the rows of the last builds among them. */
 function selectOfDefaultBranches(db: Db) {
   const { builds, pipelines } = db.tables;
-  const { id, pipelineId, number, state, startedAt, finishedAt, workedMs, workingSince } = builds;
+  const { pipelineId, number, state, startedAt, finishedAt, workedMs, workingSince } = builds;
+  // The index has all of a shorter name: to compare whole names would read the row of each entry.
+  const isIndexed = lt(sql`length(${pipelines.defaultBranch})`, sql.raw(String(indexedCharacters)));
   const parts = buildStates.map((each) => {
     const build = alias(builds, `of_${each}`);
     const isOfBranch = and(
       eq(indexedText(build.branch), indexedText(pipelines.defaultBranch)),
-      eq(build.branch, pipelines.defaultBranch),
+      or(isIndexed, eq(build.branch, pipelines.defaultBranch)),
     );
     const last = db
-      .select({ id: build.id, number: build.number })
+      .select({ number: build.number })
       .from(build)
       .where(and(eq(build.pipelineId, pipelines.id), isOfBranch, eq(build.state, each)))
       .orderBy(desc(build.number))
@@ -35,13 +37,13 @@ function selectOfDefaultBranches(db: Db) {
       .as(`last_${each}`);
     return sql`select * from ${last}`;
   });
-  const ofBranch = sql`(select id from (${sql.join(parts, sql` union all `)}) as last order by number desc limit ${sql.placeholder("limit")})`;
+  const ofBranch = sql`(select number from (${sql.join(parts, sql` union all `)}) as last order by number desc limit ${sql.placeholder("limit")})`;
   // For `in`, Postgres would read all builds.
-  const isAmong = isPostgres(id) ? sql`${id} = any(array${ofBranch})` : sql`${id} in ${ofBranch}`;
+  const isAmong = isPostgres(number) ? sql`${number} = any(array${ofBranch})` : sql`${number} in ${ofBranch}`;
   return db
-    .select({ id, pipelineId, number, state, startedAt, finishedAt, workedMs, workingSince })
+    .select({ pipelineId, number, state, startedAt, finishedAt, workedMs, workingSince })
     .from(pipelines)
-    .innerJoin(builds, isAmong)
+    .innerJoin(builds, and(eq(pipelineId, pipelines.id), isAmong))
     .where(isOneOf(pipelines.id, "ids"))
     .orderBy(desc(number));
 }
@@ -51,11 +53,27 @@ export async function listBuildsForRows(db: Db, ids: string[]): Promise<BuildFor
   return ids.length === 0 ? [] : buildsForRows(db, { ids });
 }
 
+/** Like `listBuildsForRows`, by their numbers. */
+export async function listNumberedForRows(
+  db: Db,
+  builds: { pipelineId: string; number: number }[],
+): Promise<BuildForRow[]> {
+  const keys = builds.map(({ pipelineId, number }) => [pipelineId, number] as const);
+  return keys.length === 0 ? [] : numberedForRows(db, { keys });
+}
+
 type BuildForRow = Awaited<ReturnType<typeof selectForRows>>[number];
 
-const buildsForRows = prepared<{ ids: string[] }, BuildForRow, Db>(selectForRows);
+const buildsForRows = prepared<{ ids: string[] }, BuildForRow, Db>((db) =>
+  selectForRows(db, isOneOf(db.tables.builds.id, "ids")),
+);
 
-function selectForRows(db: Db) {
+const numberedForRows = prepared<{ keys: (readonly [string, number])[] }, BuildForRow, Db>((db) => {
+  const { pipelineId, number } = db.tables.builds;
+  return selectForRows(db, isOneOfRows([pipelineId, number], "keys"));
+});
+
+function selectForRows(db: Db, where: SQL) {
   const { builds } = db.tables;
   const { id, pipelineId, number, state, message, creatorId, author, createdAt } = builds;
   return db
@@ -70,7 +88,7 @@ function selectForRows(db: Db) {
       createdAt,
     })
     .from(builds)
-    .where(isOneOf(id, "ids"));
+    .where(where);
 }
 
 export type RecentBuild = Awaited<ReturnType<typeof selectRecent>>[number];

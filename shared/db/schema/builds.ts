@@ -22,7 +22,7 @@ import type { QueuesTables } from "./queues.ts";
 import type { TriggersTables } from "./triggers.ts";
 
 /** Postgres refuses index keys over 2,704 bytes. */
-const indexedCharacters = 100;
+export const indexedCharacters = 100;
 /**
  * A literal, because a query must repeat its index's expression. drizzle-kit splits it at commas for SQLite: correct the
  * generated SQL.

@@ -8,6 +8,10 @@ import { listPreferredAgents } from "../../../shared/agents/store.ts";
 import { countAgentTokens } from "../../../shared/agents/token-store.ts";
 import { listOldestFinished } from "../../../shared/artifacts/expiry-store.ts";
 import * as groups from "../../../shared/builds/groups/decide-store.ts";
+import {
+  listNumberedForRows,
+  listOfDefaultBranches,
+} from "../../../shared/builds/reading/branch-builds-store.ts";
 import { countBuildsByStates, listBuilds, listBuildsInBrief } from "../../../shared/builds/reading/list.ts";
 import type { BuildFilter } from "../../../shared/builds/reading/list-plan-store.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
@@ -197,6 +201,15 @@ export const statements: Record<string, Statement> = {
   "tasks of a subject": on(/tasks_subject/, (db) => listOwnedTasks(db, "wake", id)),
   "due tasks": inOrder((db) => listDue(db, organizationId, time, 50)),
 
+  // Of the entries of its states, only the builds that are shown are read.
+  "the last builds of default branches": {
+    run: (db) => listOfDefaultBranches(db, { ids: shared.few, limit: 20 }),
+    sqlite: /builds USING INDEX builds_number \(pipeline_id=\? AND number=\?\)/,
+    postgres: /builds_number on builds .*\n *Index Cond/,
+  },
+  "builds by number": on(/builds_number/, (db) =>
+    listNumberedForRows(db, [{ pipelineId: fewId, number: 1 }]),
+  ),
   "members of an organization": inOrder((db) => listMembersPage(db, organizationId, next)),
   "the starred pipelines of a member": on(starsOfMember, (db) => listStarredPipelines(db, member)),
   "the number of stars of a member": on(starsOfMember, (db) => countStars(db, member, 50)),
