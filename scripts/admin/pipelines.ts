@@ -4,9 +4,10 @@ import { issueReadingToken } from "../../shared/builds/meta-data/meta-data.ts";
 import { findBuild, listJobs } from "../../shared/builds/rows/build-store.ts";
 import { newPipeline } from "../../shared/pipelines/input.ts";
 import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts";
+import { providerIn } from "../../shared/pipelines/provider/provider.ts";
 import { openWebhook, requireWebhook, rotateWebhook } from "../../shared/pipelines/provider/webhook.ts";
 import { listPipelines } from "../../shared/pipelines/store.ts";
-import { validationFailed } from "../../shared/refusal.ts";
+import { Refusal, validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { type Act, newCommand, orgOption, parsePositive, requireValid } from "./command.ts";
 import { namedCluster, namedOrganization, namedPipeline, noneFound } from "./find.ts";
@@ -56,6 +57,11 @@ function pipelineCommand(act: Act): Command {
     .action((options) =>
       act(async (services) => {
         const { organization, pipeline } = await namedPipeline(services.db, options);
+        if (!(await providerIn(services.db, pipeline)))
+          throw new Refusal(
+            404,
+            `The repository of "${pipeline.slug}" is at no known source host: repository-connection create adds one`,
+          );
         const operator = await asOperator(services.db, organization);
         const { webhookUrl, secret } = options.rotate
           ? await rotateWebhook(services, operator, pipeline)

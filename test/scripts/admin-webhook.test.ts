@@ -25,7 +25,10 @@ describeWorld("admin pipeline webhook", openProviderApi, (api) => {
   it("says where there is none", async () => {
     const { refused } = operatorOf(api.world);
     const { slug } = await api.hooked({ repository: null });
-    assert.equal(await refused("pipeline webhook --org acme --pipeline", slug), "No provider found");
+    assert.match(
+      await refused("pipeline webhook --org acme --pipeline", slug),
+      /is at no known source host: repository-connection create adds one/,
+    );
     assert.match(
       await refused("pipeline webhook --org acme --pipeline nothing"),
       /No pipeline "nothing" found/,
