@@ -18,6 +18,15 @@ export const providerIds = [
 ] as const;
 export type ProviderId = (typeof providerIds)[number];
 
+/** Folders of web pages. */
+interface RepositoryPages {
+  commit: string;
+  /** Of files at a commit. */
+  files?: string;
+  /** Of the commits between two. */
+  compare?: string;
+}
+
 interface Provider {
   title: string;
   /** The host that belongs to it without a connection. */
@@ -30,8 +39,8 @@ interface Provider {
   readRepository: ReadRepository;
   /** A host's own word for a pull request. */
   request: string;
-  /** Web pages of files at a commit are below it. Absent: their address is made in another way. */
-  files?: string;
+  /** Web pages of a repository, below its own. Absent: their addresses are made in another way. */
+  pages?: RepositoryPages;
 }
 
 export const providers: Record<ProviderId, Provider> = {
@@ -42,7 +51,7 @@ export const providers: Record<ProviderId, Provider> = {
     read: readGithubEvent,
     readRepository: readGithubRepository,
     request: "pull request",
-    files: "blob",
+    pages: { commit: "commit", files: "blob", compare: "compare" },
   },
   github_enterprise: {
     title: "GitHub Enterprise",
@@ -50,7 +59,7 @@ export const providers: Record<ProviderId, Provider> = {
     read: readGithubEvent,
     readRepository: readGithubRepository,
     request: "pull request",
-    files: "blob",
+    pages: { commit: "commit", files: "blob", compare: "compare" },
   },
   gitlab: {
     title: "GitLab",
@@ -59,7 +68,7 @@ export const providers: Record<ProviderId, Provider> = {
     read: readGitlabEvent,
     readRepository: readGitlabRepository,
     request: "merge request",
-    files: "-/blob",
+    pages: { commit: "-/commit", files: "-/blob", compare: "-/compare" },
   },
   gitlab_ee: {
     title: "GitLab, self-managed",
@@ -67,7 +76,7 @@ export const providers: Record<ProviderId, Provider> = {
     read: readGitlabEvent,
     readRepository: readGitlabRepository,
     request: "merge request",
-    files: "-/blob",
+    pages: { commit: "-/commit", files: "-/blob", compare: "-/compare" },
   },
   gitea: {
     title: "Gitea or Forgejo",
@@ -77,7 +86,7 @@ export const providers: Record<ProviderId, Provider> = {
     read: readGiteaEvent,
     readRepository: readGithubRepository,
     request: "pull request",
-    files: "src/commit",
+    pages: { commit: "commit", files: "src/commit", compare: "compare" },
   },
   bitbucket: {
     title: "Bitbucket",
@@ -86,7 +95,7 @@ export const providers: Record<ProviderId, Provider> = {
     read: readBitbucketEvent,
     readRepository: readBitbucketRepository,
     request: "pull request",
-    files: "src",
+    pages: { commit: "commits", files: "src" },
   },
   bitbucket_server: {
     title: "Bitbucket Data Center",
@@ -96,6 +105,14 @@ export const providers: Record<ProviderId, Provider> = {
     request: "pull request",
   },
 };
+
+/** Most hosts have these. */
+const usualPages: RepositoryPages = { commit: "commit", compare: "compare" };
+
+/** @param provider null: of a host that no provider has */
+export function pagesOf(provider: ProviderId | null): RepositoryPages | undefined {
+  return provider === null ? usualPages : providers[provider].pages;
+}
 
 /** By the type of trigger: the providers with a parser of their own. */
 const parsersOf = Map.groupBy(

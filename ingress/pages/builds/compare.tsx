@@ -6,7 +6,8 @@ import { msInWords, secondMs } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import { buildPath, jobPath, loadBuild } from "../address/build.ts";
-import { Commit, commitUrl } from "../commits/commit.tsx";
+import { Commit, compareUrl, type SourceRepository } from "../commits/commit.tsx";
+import { loadSource } from "../commits/source.ts";
 import { State } from "../states/state.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { Table } from "../ui/tables.tsx";
@@ -33,6 +34,7 @@ export const compareBuildPage = memberPage(async (services, request) => {
     const { rows } = await listJobsPage(db, id, { limit: maxJobs, offset: 0 });
     return rows.flatMap(({ job }) => (job.type === "waiter" ? [] : [job]));
   };
+  const source = await loadSource(services, pipeline);
   const pairs = pairUp(await jobsOf(build.id), await jobsOf(earlier.id)).filter(differs);
   return {
     title: `Compare #${build.number} with #${earlier.number}`,
@@ -44,12 +46,7 @@ export const compareBuildPage = memberPage(async (services, request) => {
           Build <a href={buildPath(request)}>#{build.number}</a> and{" "}
           <a href={pathOf(request, earlier)}>#{earlier.number}</a>, the last of {build.branch} that passed
         </h1>
-        <Commits
-          present={build.commit}
-          earlier={earlier.commit}
-          branch={build.branch}
-          repository={pipeline.repository}
-        />
+        <Commits present={build.commit} earlier={earlier.commit} branch={build.branch} source={source} />
         {pairs.length === 0 ? (
           <p class="empty">Their jobs have the same states and took about as long.</p>
         ) : (
@@ -87,19 +84,20 @@ function msOf(job: Job | undefined): number | undefined {
   return job?.startedAt && job.finishedAt ? job.finishedAt.getTime() - job.startedAt.getTime() : undefined;
 }
 
-function Commits({ present, earlier, ...source }: { present: string; earlier: string } & Source) {
+function Commits({ present, earlier, branch, source }: { present: string; earlier: string } & OfBranch) {
+  const ofBranch = { branch, source };
   if (present === newest && earlier === newest)
-    return <p>Each is of the newest commit of {source.branch} at its time.</p>;
+    return <p>Each is of the newest commit of {branch} at its time.</p>;
   if (present === earlier)
     return (
       <p>
-        Both are of the commit <CommitOf commit={present} {...source} />.
+        Both are of the commit <CommitOf commit={present} {...ofBranch} />.
       </p>
     );
-  const url = commitsUrl(source.repository, earlier, present);
+  const url = compareUrl(source, earlier, present);
   return (
     <p>
-      From <CommitOf commit={earlier} {...source} /> to <CommitOf commit={present} {...source} />
+      From <CommitOf commit={earlier} {...ofBranch} /> to <CommitOf commit={present} {...ofBranch} />
       {url && (
         <>
           {": "}
@@ -112,24 +110,17 @@ function Commits({ present, earlier, ...source }: { present: string; earlier: st
   );
 }
 
-interface Source {
+interface OfBranch {
   branch: string;
-  repository: string | null;
+  source: SourceRepository;
 }
 
 /** The commit of a build until a job that checks it out says which one it is. */
 const newest = "HEAD";
 
-function CommitOf({ commit, branch, repository }: { commit: string } & Source) {
+function CommitOf({ commit, branch, source }: { commit: string } & OfBranch) {
   if (commit === newest) return <>the newest commit of {branch}</>;
-  return <Commit commit={commit} repository={repository} />;
-}
-
-/** The page of the commits between two on hosts that have one by this address. */
-function commitsUrl(repository: string | null, from: string, to: string): string | undefined {
-  const commits = commitUrl(repository, to);
-  if (!commits || !/^[0-9a-f]{7,}$/.test(from) || !commits.endsWith(`/commit/${to}`)) return undefined;
-  return `${commits.slice(0, -`commit/${to}`.length)}compare/${from}...${to}`;
+  return <Commit commit={commit} source={source} />;
 }
 
 function Pairs({

@@ -77,7 +77,7 @@ const sourceWords: Record<string, string> = {
 
 /** The branch, commit and people of a build. */
 function sourcesOf({ data, request }: HeadProps): ComponentChildren[] {
-  const { build, pipeline, users, trigger, tag, pullRequest } = data;
+  const { build, source: repository, users, trigger, tag, pullRequest } = data;
   const { branch, commit, author, source, creatorId, deliveryId } = build;
   const name = author?.name ?? author?.username ?? author?.email;
   const creator = users.get(creatorId ?? "")?.name ?? sourceWords[source] ?? source;
@@ -91,7 +91,7 @@ function sourcesOf({ data, request }: HeadProps): ComponentChildren[] {
   return [
     pullRequest && <RequestName pullRequest={pullRequest} />,
     tag !== undefined ? `tag ${tag}` : <a href={branchPath}>{branch}</a>,
-    <Commit key="commit" commit={commit} repository={pipeline.repository} />,
+    <Commit key="commit" commit={commit} source={repository} />,
     <>
       by{" "}
       {name !== undefined && name !== creator && (

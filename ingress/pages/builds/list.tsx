@@ -1,7 +1,7 @@
 import type { ListedBuild } from "../../../shared/builds/rows/build-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import { Commit } from "../commits/commit.tsx";
+import { Commit, type SourceRepository } from "../commits/commit.tsx";
 import { State } from "../states/state.tsx";
 import { BuildName } from "../ui/tables.tsx";
 import { Time, Work } from "../ui/times.tsx";
@@ -9,7 +9,8 @@ import { RequestName } from "./facts.tsx";
 
 export interface PlacedBuild {
   build: ListedBuild;
-  pipeline: Pick<Pipeline, "slug" | "name" | "repository">;
+  pipeline: Pick<Pipeline, "slug" | "name">;
+  source: SourceRepository;
   /** Undefined: nobody, such as a webhook. */
   creator: string | undefined;
 }
@@ -26,7 +27,7 @@ export function BuildList({
 }) {
   return (
     <ul class="builds">
-      {builds.map(({ build, pipeline, creator }) => (
+      {builds.map(({ build, pipeline, source, creator }) => (
         <li key={build.id}>
           <span>
             <State state={build.state} isPaused={build.pausedQueueId !== null} />
@@ -50,7 +51,7 @@ export function BuildList({
           </span>
           <span class="source">
             <SourceOf build={build} />
-            <Commit commit={build.commit} repository={pipeline.repository} />
+            <Commit commit={build.commit} source={source} />
           </span>
           <span class="quiet">
             {build.startedAt && (

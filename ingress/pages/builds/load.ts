@@ -21,16 +21,19 @@ import { findPlacedGraph } from "../../../shared/builds/rows/graph-store.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { countFailedJobs } from "../../../shared/builds/rows/progress-store.ts";
 import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
+import { connectedProviders } from "../../../shared/connections/connected.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
 import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
 import { openLoopPauses } from "../../../shared/process/loop-pauses.ts";
 import { listQueuesById } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
+import { providerOf } from "../../../shared/sources/providers.ts";
 import { findPayloadSize } from "../../../shared/triggers/payloads/store.ts";
 import { findTriggerNameOfDelivery } from "../../../shared/triggers/store.ts";
 import { admitDownload } from "../../http/downloads.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { loadBuild } from "../address/build.ts";
+import { loadSource } from "../commits/source.ts";
 import { statesOf } from "../states/kinds.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { readJobFilter } from "./job-filter.tsx";
@@ -86,6 +89,7 @@ export async function loadBuildDetails(services: Services, request: MemberReques
   return {
     build,
     pipeline,
+    source: await loadSource(services, pipeline),
     list,
     filter,
     placed: graph.jobs,
@@ -142,9 +146,13 @@ function jobsOfReasons(reasons: Iterable<WaitingReason>): string[] {
 
 /** Leaves out builds whose pipeline was deleted since. */
 export async function withPipelines(
-  { db }: Pick<Services, "db">,
+  services: Pick<Services, "db">,
   builds: ListedBuild[],
 ): Promise<PlacedBuild[]> {
+  const { db } = services;
+  const [first] = builds;
+  if (!first) return [];
+  const connected = await connectedProviders(services, first.organizationId);
   const pipelineIds = [...new Set(builds.map(({ pipelineId }) => pipelineId))];
   const pipelines = new Map((await listPipelineNamesById(db, pipelineIds)).map((each) => [each.id, each]));
   const users = await listUsersById(
@@ -153,7 +161,10 @@ export async function withPipelines(
   );
   return builds.flatMap((build) => {
     const pipeline = pipelines.get(build.pipelineId);
-    return pipeline ? { build, pipeline, creator: users.get(build.creatorId ?? "")?.name } : [];
+    if (!pipeline) return [];
+    const { repository } = pipeline;
+    const source = { repository, provider: providerOf(repository, connected) };
+    return { build, pipeline, source, creator: users.get(build.creatorId ?? "")?.name };
   });
 }
 

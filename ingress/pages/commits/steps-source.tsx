@@ -4,20 +4,18 @@ import type { Build } from "../../../shared/builds/rows/build-store.ts";
 import { findTree } from "../../../shared/builds/rows/graph-store.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { uploadersOf } from "../../../shared/graph/tree.ts";
-import { providerIn } from "../../../shared/pipelines/provider/provider.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import type { ProviderId } from "../../../shared/sources/providers.ts";
 import { jobPath } from "../address/build.ts";
 import { editStepsPath } from "../address/pipeline.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
-import { Commit, fileUrl } from "./commit.tsx";
+import { Commit, fileUrl, type SourceRepository } from "./commit.tsx";
+import { loadSource } from "./source.ts";
 
 /** Where the steps of some jobs are written. */
 export interface StepsSources {
   build: Build;
-  pipeline: PipelineFacts;
-  provider: ProviderId | null;
+  source: SourceRepository;
   /** Some are steps of the pipeline. */
   isPipeline: boolean;
   /** The jobs that uploaded others. */
@@ -25,8 +23,8 @@ export interface StepsSources {
 }
 
 export async function loadStepsSources(
-  { db }: Services,
-  { build, pipeline }: { build: Build; pipeline: PipelineFacts },
+  { db }: Pick<Services, "db">,
+  { build, pipeline }: { build: Build; pipeline: Pick<PipelineFacts, "organizationId" | "repository"> },
   jobs: Job[],
 ): Promise<StepsSources> {
   const tree = build.hasGraph && jobs.length > 0 ? await findTree(db, build.id) : undefined;
@@ -35,8 +33,7 @@ export async function loadStepsSources(
   const known = ids.filter((id) => id !== undefined);
   return {
     build,
-    pipeline,
-    provider: known.length > 0 ? await providerIn(db, pipeline) : null,
+    source: await loadSource({ db }, pipeline),
     isPipeline: known.length < ids.length,
     uploaders: [...(await listJobsById(db, known)).values()],
   };
@@ -44,7 +41,7 @@ export async function loadStepsSources(
 
 /** `Edit steps`, or the file and the commit that they are from. Nothing without jobs. */
 export function StepsSource({ sources, request }: { sources: StepsSources; request: MemberRequest }) {
-  const { build, pipeline, isPipeline, uploaders } = sources;
+  const { build, source, isPipeline, uploaders } = sources;
   if (!isPipeline && uploaders.length === 0) return null;
   return (
     <p class="steps-source">
@@ -56,7 +53,7 @@ export function StepsSource({ sources, request }: { sources: StepsSources; reque
       {uploaders.map((uploader) => (
         <span key={uploader.id}>
           Steps from <UploadedBy uploader={uploader} sources={sources} request={request} /> at{" "}
-          <Commit commit={build.commit} repository={pipeline.repository} />
+          <Commit commit={build.commit} source={source} />
         </span>
       ))}
     </p>
@@ -65,7 +62,7 @@ export function StepsSource({ sources, request }: { sources: StepsSources; reque
 
 function UploadedBy({
   uploader,
-  sources: { build, pipeline, provider },
+  sources: { build, source },
   request,
 }: {
   uploader: Job;
@@ -80,7 +77,7 @@ function UploadedBy({
         <code>.buildkite/pipeline.yml</code> or <code>buildkite.yml</code>
       </>
     );
-  const url = fileUrl(pipeline.repository, { provider, commit: build.commit, file });
+  const url = fileUrl(source, { commit: build.commit, file });
   return url ? (
     <a href={url} rel="noreferrer">
       <code>{file}</code>
