@@ -33,7 +33,7 @@ export function durationInWords(from: Date, to: Date): string {
 /** A length of time: `2 d 3 h`, `1 min 5 s`. */
 export function msInWords(ms: number): string {
   const first = lengths.findIndex(([, lengthMs]) => ms >= lengthMs);
-  if (first < 0) return "under 1 s";
+  if (first < 0) return "less than 1 s";
   let rest = ms;
   const parts = lengths.slice(first, first + 2).map(([unit, lengthMs]) => {
     const amount = Math.floor(rest / lengthMs);

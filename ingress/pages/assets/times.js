@@ -26,7 +26,7 @@ function localize(root) {
 /** As the server writes it: `2 d 3 h`, `1 min 5 s`. */
 function durationInWords(seconds) {
   const first = lengths.findIndex(([, length]) => seconds >= length);
-  if (first < 0) return "under 1 s";
+  if (first < 0) return "less than 1 s";
   let rest = seconds;
   const parts = lengths.slice(first, first + 2).map(([unit, length]) => {
     const amount = Math.floor(rest / length);

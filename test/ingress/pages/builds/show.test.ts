@@ -65,6 +65,12 @@ describeWorldOn(sqlite, "the page of a build", startQueuePages, (pages) => {
       "Canceled after 3 min 15 s · waited 35 s": { ...failedBuild, state: "canceled", jobs },
       "Never ran · waited 20 s": { state: "canceled", secondsAgo: 100, finishedAfter: 20, jobs },
       "Waiting for 1 min 40 s": { state: "scheduled", secondsAgo: 100, jobs },
+      "Failed after less than 1 s · waited less than 1 s": {
+        ...failedBuild,
+        startedAfter: 0.2,
+        finishedAfter: 0.9,
+        jobs,
+      },
     } as const;
     for (const [headline, build] of Object.entries(headlines))
       assert.equal(await headlineOf((await make({ ...build, jobs: [...jobs] })).path), headline);
