@@ -24,7 +24,7 @@ interface HeadProps {
 const maxLine = 200;
 
 /** Two lines that stay in sight: what the build is, and what can be done with it. */
-export function Head({ data, request }: HeadProps) {
+export function Head({ data, areStepsEdited, request }: HeadProps & { areStepsEdited: boolean }) {
   const { build, pipeline, pausedQueues } = data;
   const [line = "", ...rest] = build.message.split("\n");
   const isLong = rest.some((each) => each.trim() !== "") || line.length > maxLine;
@@ -49,7 +49,7 @@ export function Head({ data, request }: HeadProps) {
         ) : (
           <p class="message">{line}</p>
         )}
-        <Actions data={data} request={request} />
+        <Actions data={data} areStepsEdited={areStepsEdited} request={request} />
       </div>
       <Line parts={[...sourcesOf({ data, request }), <Headline key="ran" build={build} />, usualOf(data)]}>
         <Neighbors data={data} request={request} />
@@ -148,21 +148,36 @@ function Neighbors({ data: { neighbors, lastPassed }, request }: HeadProps) {
   );
 }
 
-/** One main button, then the others. */
-function Actions({ data, request }: HeadProps) {
+/** One main button, then the others. A failed build is retried, unless its steps were edited since. */
+function Actions({ data, areStepsEdited, request }: HeadProps & { areStepsEdited: boolean }) {
   const { build, pipeline, failedJobs, unblockable } = data;
   const isCancelable = !build.finishedAt && build.state !== "canceling";
   const hasRetry = failedJobs > 0 && ["failed", "failing", "blocked_failed"].includes(build.state);
   const isBlocked = !hasRetry && unblockable.length > 0;
+  const isRebuildFirst = hasRetry && areStepsEdited && pipeline.allowRebuilds && !pipeline.archivedAt;
   const cancel = (className: string) => (
     <PostButton path={buildPath(request, patterns.cancelBuildPage)} class={className}>
       Cancel build
     </PostButton>
   );
+  const rebuild = (
+    <PostButton
+      path={buildPath(request, patterns.rebuildBuildPage)}
+      {...(!isRebuildFirst && { class: "secondary" })}
+      title="Makes a new build of this commit, by the pipeline’s present steps"
+    >
+      Rebuild
+    </PostButton>
+  );
   return (
     <div class="actions">
+      {isRebuildFirst && rebuild}
       {hasRetry && (
-        <PostButton path={buildPath(request, patterns.retryFailedJobsPage)} title={retryHint}>
+        <PostButton
+          path={buildPath(request, patterns.retryFailedJobsPage)}
+          {...(isRebuildFirst && { class: "secondary" })}
+          title={retryHint}
+        >
           {failedJobs === 1 ? "Retry failed job" : `Retry ${failedJobs} failed jobs`}
         </PostButton>
       )}
@@ -172,15 +187,7 @@ function Actions({ data, request }: HeadProps) {
         </a>
       )}
       {isCancelable && !hasRetry && !isBlocked && cancel("danger")}
-      {pipeline.allowRebuilds && (
-        <PostButton
-          path={buildPath(request, patterns.rebuildBuildPage)}
-          class="secondary"
-          title="Makes a new build of this commit, by the pipeline’s present steps"
-        >
-          Rebuild
-        </PostButton>
-      )}
+      {pipeline.allowRebuilds && !isRebuildFirst && rebuild}
       <details class="menu" id="more">
         <summary>
           <span aria-hidden="true">…</span>

@@ -281,7 +281,7 @@ function Earlier({ jobs, job, request }: { jobs: RetriedJob[]; job: Job; request
 }
 
 /** Of buttons that retry. */
-export const retryHint = "By the steps that this build has. Edited steps need a new build";
+export const retryHint = "Runs the steps of this build. Edited steps need a new build";
 
 /** Cancel and retry, as far as the job's state allows. */
 export function Buttons({ job, request }: { job: Job; request: MemberRequest }) {

@@ -1,3 +1,4 @@
+import { haveStepsChanged } from "../../../shared/builds/reading/edited-steps.ts";
 import { listJobsById } from "../../../shared/builds/reading/job-list-store.ts";
 import { titleOf } from "../../../shared/builds/reading/titles.ts";
 import type { Build } from "../../../shared/builds/rows/build-store.ts";
@@ -20,6 +21,8 @@ export interface StepsSources {
   isPipeline: boolean;
   /** The jobs that uploaded others. */
   uploaders: Job[];
+  /** The pipeline has other steps now. */
+  areEdited: boolean;
 }
 
 export async function loadStepsSources(
@@ -36,12 +39,13 @@ export async function loadStepsSources(
     source: await loadSource({ db }, pipeline),
     isPipeline: known.length < ids.length,
     uploaders: [...(await listJobsById(db, known)).values()],
+    areEdited: jobs.length > 0 && (await haveStepsChanged(db, build)),
   };
 }
 
-/** `Edit steps`, or the file and the commit that they are from. Nothing without jobs. */
+/** `Edit steps`, or the file and the commit that they are from, and if they are old. Nothing without jobs. */
 export function StepsSource({ sources, request }: { sources: StepsSources; request: MemberRequest }) {
-  const { build, source, isPipeline, uploaders } = sources;
+  const { build, source, isPipeline, uploaders, areEdited } = sources;
   if (!isPipeline && uploaders.length === 0) return null;
   return (
     <p class="steps-source">
@@ -56,6 +60,11 @@ export function StepsSource({ sources, request }: { sources: StepsSources; reque
           <Commit commit={build.commit} source={source} />
         </span>
       ))}
+      {areEdited && (
+        <span>
+          The steps were edited since. Retry runs the steps of this build, a new build the edited ones.
+        </span>
+      )}
     </p>
   );
 }

@@ -3,7 +3,8 @@ import { before, it } from "node:test";
 import { asc, eq } from "drizzle-orm";
 import { spans } from "../../../../ingress/pages/builds/timeline.tsx";
 import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
-import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import type { PipelineChange } from "../../../../shared/pipelines/input.ts";
+import { createPipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { startQueuePages } from "../../../helpers/pages.ts";
@@ -167,6 +168,42 @@ describeWorldOn(sqlite, "the page of a build", startQueuePages, (pages) => {
     assert.equal(again.status, 422);
     assert.match(again.text, /No failed job can be retried: there is none, or/);
     assert.equal((await jobsOf(id)).length, 8);
+  });
+
+  it("has Rebuild as its main button once the steps are edited, and says what Retry runs", async () => {
+    const { id, path, pipelineId } = await make({ ...failedBuild, jobs: failedJobs });
+    const edit = (change: PipelineChange) =>
+      updatePipeline(pages.services, pages.actor, { id: pipelineId }, change);
+    const read = async () => {
+      const { text } = await pages.asBob.get(path);
+      const [, actions = ""] = /<div class="actions">(.*?)<details class="menu" id="more"/s.exec(text) ?? [];
+      const buttons = [
+        ...actions.matchAll(/<button type="submit"( class="secondary")? title="([^"]*)">([^<]*)</g),
+      ];
+      return {
+        buttons: buttons.map(([, isSecondary, , words]) => (isSecondary ? `${words}, secondary` : words)),
+        hints: buttons.map(([, , hint]) => hint),
+        isSaid: text.includes("The steps were edited since. Retry runs the steps of this build, a new build"),
+      };
+    };
+    const retryFirst = ["Retry 2 failed jobs", "Rebuild, secondary"];
+    const rebuildFirst = ["Rebuild", "Retry 2 failed jobs, secondary"];
+    await edit({ description: "Edited" });
+    const before = await read();
+    assert.deepEqual([before.buttons, before.isSaid], [retryFirst, false]);
+
+    await edit({ steps: [{ command: "make" }] });
+
+    const after = await read();
+    assert.deepEqual([after.buttons, after.isSaid], [rebuildFirst, true]);
+    assert.match(after.hints[1] ?? "", /^Runs the steps of this build\./);
+    await edit({ allowRebuilds: false });
+    assert.deepEqual((await read()).buttons, ["Retry 2 failed jobs"]);
+    await edit({ allowRebuilds: true });
+    await pages.services.db.transaction((tx) =>
+      tx.update(tx.tables.builds).set({ createdAt: tx.now }).where(eq(tx.tables.builds.id, id)),
+    );
+    assert.deepEqual((await read()).buttons, retryFirst);
   });
 
   it("does not retry jobs whose steps forbid it", async () => {
