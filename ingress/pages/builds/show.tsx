@@ -57,7 +57,7 @@ export async function showBuild(
   const { build, pipeline, list, queues } = data;
   const isInForm = data.unblockable.some(({ id }) => id === unblocking?.jobId);
   const annotations = await loadAnnotations(services, build);
-  const failed = await loadFailed(services, build);
+  const failed = await loadFailed(services, build, pipeline);
   const sources = await loadStepsSources(
     services,
     data,
@@ -81,7 +81,7 @@ export async function showBuild(
         {problems && !isInForm && <FormError problems={problems} />}
         <ForkNote build={build} />
         <HeldBack data={data} request={request} />
-        <Failed failed={failed} total={data.failedJobs} request={request}>
+        <Failed failed={failed} total={data.failedJobs} build={build} pipeline={pipeline} request={request}>
           <StepsSource sources={sources} request={request} />
         </Failed>
         <Unblocks

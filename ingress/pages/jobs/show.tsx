@@ -11,7 +11,10 @@ import { agentPath } from "../address/agent.ts";
 import { buildPath, loadBuild } from "../address/build.ts";
 import { havePictures, loadAnnotations } from "../annotations/load.ts";
 import { Annotations } from "../annotations/section.tsx";
+import { readEnd } from "../builds/failed/load.ts";
 import { loadStepsSources } from "../commits/steps-source.tsx";
+import { CheckoutFailed } from "../job-facts/checkout-failed.tsx";
+import { loadCheckoutFailure } from "../job-facts/checkout-failure.ts";
 import { Waiting } from "../job-facts/remedy.tsx";
 import { kindOf } from "../states/kinds.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
@@ -47,14 +50,17 @@ export const jobLogFile = memberPage(async (services, request) => {
 
 async function show(services: Services, request: MemberRequest): Promise<PageContent> {
   const loaded = await loadJob(services, request);
-  const { build, job } = loaded;
+  const { build, job, readable } = loaded;
   const view = job.type === "script" ? await loadView(services, request, loaded) : undefined;
   const place = await loadPlace(services, loaded);
   const runs = await loadRuns(services, loaded);
   const siblings = await loadSiblings(services, build, job);
   const annotations = await loadAnnotations(services, build, job.id);
   const unsent = unsentNames({ ...services, ...loaded });
-  const sources = await loadStepsSources(services, loaded, kindOf(job) === "failed" ? [job] : []);
+  const hasFailed = kindOf(job) === "failed";
+  const sources = await loadStepsSources(services, loaded, hasFailed ? [job] : []);
+  const end = hasFailed ? await readEnd(services, readable) : [];
+  const checkout = await loadCheckoutFailure(services, loaded, end);
   return {
     title: titleOf(job),
     state: kindOf(job),
@@ -72,6 +78,7 @@ async function show(services: Services, request: MemberRequest): Promise<PageCon
         <JobsOfBuild siblings={siblings} present={job} pipeline={loaded.pipeline} request={request} />
         <Head loaded={loaded} place={place} runs={runs} request={request} unsent={unsent} sources={sources} />
         <Notes loaded={loaded} place={place} request={request} />
+        {checkout && <CheckoutFailed failure={checkout} {...loaded} request={request} />}
         {place.isAgain && <Lost by={place.lostBy} request={request} />}
         {place.reason && <Waiting reason={place.reason} jobs={place.jobs} request={request} />}
         <Notifications notifications={place.notifications} />

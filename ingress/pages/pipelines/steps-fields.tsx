@@ -1,7 +1,8 @@
-import { pathTo, patterns } from "../../../shared/paths.ts";
+import { patterns } from "../../../shared/paths.ts";
 import { maxConfigurationBytes } from "../../../shared/pipelines/configuration/parse.ts";
 import { maxStepNameLength } from "../../../shared/pipelines/step/common.ts";
 import { maxLengthOf, queueKey } from "../../../shared/validation.ts";
+import { checkoutGuide, stepsGuide } from "../address/guide.ts";
 import { codeField, Field, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 import { type StepRow, type StepsDraft, stepField } from "./steps.ts";
@@ -34,11 +35,11 @@ export function StepsFields({
           </p>
           <p>
             {/* Beside the form: what is typed would be lost. */}
-            <a href={guide} target="_blank" rel="noopener">
+            <a href={stepsGuide} target="_blank" rel="noopener">
               How to write steps
             </a>
             ,{" "}
-            <a href={`${guide}#checkout`} target="_blank" rel="noopener">
+            <a href={checkoutGuide} target="_blank" rel="noopener">
               skip the checkout
             </a>
           </p>
@@ -109,8 +110,6 @@ export function StepsFields({
     </section>
   );
 }
-
-const guide = pathTo(patterns.guide, { page: "steps" });
 
 const documentField = { ...codeField, class: "code document" } as const;
 const fewestRows = 6;

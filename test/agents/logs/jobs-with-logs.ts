@@ -5,9 +5,10 @@ import { closeLog } from "../../../shared/agents/logs/evict.ts";
 import type { LogLease } from "../../../shared/agents/logs/place.ts";
 import { createBuilds } from "../../../shared/builds/making/builds.ts";
 import { newId } from "../../../shared/ids.ts";
+import type { NewPipeline } from "../../../shared/pipelines/input.ts";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import type { JobState } from "../../../shared/vocabulary.ts";
+import type { CommandStep, JobState } from "../../../shared/vocabulary.ts";
 import type { TestOrganization } from "../../helpers/organization.ts";
 
 export interface LoggedJob {
@@ -25,16 +26,22 @@ export interface LoggedJob {
 let pipelines = 0;
 
 /** A job of a build of its own. */
-export async function newJob(services: Services, acme: TestOrganization) {
+export async function newJob(
+  services: Services,
+  acme: TestOrganization,
+  given: Pick<NewPipeline, "repository"> & { step?: CommandStep } = {},
+) {
+  const { step = { command: "make" }, ...more } = given;
   const pipeline = await createPipeline(services, acme.operator, {
     clusterId: acme.cluster.id,
     name: `Logged ${++pipelines}`,
-    steps: [{ command: "make" }],
+    steps: [step],
+    ...more,
   });
   const request = { pipelineId: pipeline.id, deliveryId: null, source: "webhook" as const };
-  const more = { message: "m", commit: "HEAD", branch: "main", environmentSealed: null };
+  const commit = { message: "m", commit: "HEAD", branch: "main", environmentSealed: null };
   await services.db.transaction((tx) =>
-    createBuilds(tx, services, [{ ...request, ...more }], services.clock.now()),
+    createBuilds(tx, services, [{ ...request, ...commit }], services.clock.now()),
   );
   const { builds, jobs } = services.db.tables;
   const [row] = await services.db

@@ -1,12 +1,16 @@
 import { logOfAttempt } from "../../../../shared/agents/logs/logs.ts";
 import { readLastLines } from "../../../../shared/agents/logs/page.ts";
 import type { LogLine } from "../../../../shared/agents/logs/parse.ts";
+import type { ReadableLog } from "../../../../shared/agents/logs/read.ts";
 import { listLogs } from "../../../../shared/agents/logs/store.ts";
 import { listJobsPage } from "../../../../shared/builds/reading/job-list-store.ts";
 import type { Build } from "../../../../shared/builds/rows/build-store.ts";
 import type { Job } from "../../../../shared/builds/rows/job-store.ts";
+import type { PipelineFacts } from "../../../../shared/pipelines/store.ts";
 import type { Services } from "../../../../shared/services/services.ts";
+import { type CheckoutFailure, loadCheckoutFailure } from "../../job-facts/checkout-failure.ts";
 import { statesOf } from "../../states/kinds.ts";
+import { indexOfNotRun, indexOfReason, saysNoReason } from "./reasons.ts";
 
 const maxJobs = 3;
 /** The end of a log that is read for its last lines. */
@@ -14,11 +18,10 @@ const maxLogBytes = 32 * 1024;
 const maxLines = 10;
 /** Before the first line that says an error. */
 const linesBefore = 2;
+/** Groups of what agents do after the command. */
+const afterCommand = /^(Running .*\bpre-exit hook|Uploading artifacts)\b/;
 /** Red and bright red of the 16 colors. */
 const red = /\bfg(1|9)\b/;
-/** Lines by which test runners, compilers and languages report an error: not every line that has the word. */
-const error =
-  /^\W*(not ok \d|(ERROR|FAIL|FAILED|FATAL)\b|npm ERR!|error [A-Z]+\d+)|\b(\w*[Ee]rror|\w*[Ee]xception|[Ff]atal|[Pp]anic): (?!0\b)/;
 
 export interface FailedJob {
   job: Job;
@@ -26,10 +29,16 @@ export interface FailedJob {
   lines: LogLine[];
   /** Of the line that says most. */
   number: number | undefined;
+  /** It ended before its command began. */
+  checkout: CheckoutFailure | undefined;
 }
 
 /** The first jobs that failed, each with the lines that say most. */
-export async function loadFailed({ db }: Services, build: Build): Promise<FailedJob[]> {
+export async function loadFailed(
+  { db }: Services,
+  build: Build,
+  pipeline: Pick<PipelineFacts, "repository">,
+): Promise<FailedJob[]> {
   const { rows } = await listJobsPage(db, build.id, { limit: maxJobs, offset: 0 }, statesOf("failed"));
   const jobs = rows.map(({ job }) => job);
   const logs = jobs.length > 0 ? await listLogs(db, { jobIds: jobs.map(({ id }) => id) }) : [];
@@ -37,22 +46,28 @@ export async function loadFailed({ db }: Services, build: Build): Promise<Failed
   for (const job of jobs) {
     const own = logs.filter(({ jobId }) => jobId === job.id);
     const readable = logOfAttempt({ job, build, logs: own });
-    const { lines } = await readLastLines(db, readable, maxLogBytes);
-    failed.push({ job, ...telling(lines) });
+    const lines = await readEnd({ db }, readable);
+    const checkout = await loadCheckoutFailure({ db }, { job, pipeline }, lines);
+    failed.push({ job, ...telling(lines, job.exitStatus), checkout });
   }
   return failed;
 }
 
+/** The last lines of a log, as many as say why its job failed. */
+export async function readEnd({ db }: Pick<Services, "db">, readable: ReadableLog): Promise<LogLine[]> {
+  return (await readLastLines(db, readable, maxLogBytes)).lines;
+}
+
 /**
  * Some lines of the last group: from shortly before the first red one, or else the last. If an earlier line without
- * colors says that something failed, half of the lines are from there.
+ * colors says why the job failed, half of the lines are from there.
  */
-export function telling(lines: LogLine[]): Pick<FailedJob, "lines" | "number"> {
-  const end = lines.findLastIndex(({ texts }) => texts.some(({ text }) => text.trim() !== "")) + 1;
-  const start = lines.findLastIndex(({ group }, index) => group !== undefined && index < end - 1) + 1;
-  const group = lines.slice(start, end).filter(({ opensGroup }) => !opensGroup);
-  const firstRed = group.findIndex(({ texts }) => texts.some(({ classes }) => red.test(classes)));
-  const firstError = group.findIndex(({ texts }) => error.test(texts.map(({ text }) => text).join("")));
+function telling(lines: LogLine[], exitStatus: number | null): Pick<FailedJob, "lines" | "number"> {
+  const group = lastGroup(lines);
+  const said = group.map(textOf);
+  const notRun = indexOfNotRun(said, exitStatus);
+  const firstRed = notRun === -1 ? group.findIndex(isRed) : -1;
+  const firstError = notRun === -1 ? indexOfReason(said) : notRun;
   const last = Math.max(0, group.length - maxLines);
   const [first] = [firstRed, firstError, last].filter((index) => index !== -1);
   const number = group.slice(first).find((line) => line.number !== undefined)?.number;
@@ -64,4 +79,21 @@ export function telling(lines: LogLine[]): Pick<FailedJob, "lines" | "number"> {
   if (from >= last) return { lines: group.slice(last), number };
   // Nine lines, and one that says where some are missing.
   return { lines: [...group.slice(from, from + maxLines / 2), ...group.slice(1 - maxLines / 2)], number };
+}
+
+/** The lines of the last group, without its header and blank lines at its end. */
+function lastGroup(lines: LogLine[]): LogLine[] {
+  const end = lines.findLastIndex((line) => textOf(line).trim() !== "") + 1;
+  const start = lines.findLastIndex(({ group }, index) => group !== undefined && index < end - 1) + 1;
+  const own = lines.slice(start, end).filter(({ opensGroup }) => !opensGroup);
+  const isLater = start > 1 && afterCommand.test(textOf(lines[start - 1] as LogLine));
+  return isLater && indexOfReason(own.map(textOf)) === -1 ? lastGroup(lines.slice(0, start - 1)) : own;
+}
+
+function isRed(line: LogLine): boolean {
+  return line.texts.some(({ classes }) => red.test(classes)) && !saysNoReason(textOf(line));
+}
+
+function textOf({ texts }: LogLine): string {
+  return texts.map(({ text }) => text).join("");
 }

@@ -1,24 +1,32 @@
 import type { ComponentChildren } from "preact";
 import { titleOf } from "../../../../shared/builds/reading/titles.ts";
 import { mayBeRetried } from "../../../../shared/builds/retry.ts";
+import type { Build } from "../../../../shared/builds/rows/build-store.ts";
 import { patterns } from "../../../../shared/paths.ts";
+import type { PipelineFacts } from "../../../../shared/pipelines/store.ts";
 import { Texts } from "../../../logs/texts.tsx";
 import { jobPath } from "../../address/build.ts";
+import { CheckoutFailed } from "../../job-facts/checkout-failed.tsx";
 import { RowButton } from "../../job-facts/row-button.tsx";
 import { StateIcon } from "../../states/state.tsx";
 import type { MemberRequest } from "../../ui/member-page.ts";
 import type { FailedJob } from "./load.ts";
 
+interface Place {
+  build: Build;
+  pipeline: PipelineFacts;
+  request: MemberRequest;
+}
+
 /** The first jobs that failed, with the end of their logs. @param total of the failed jobs */
 export function Failed({
   failed,
   total,
-  request,
   children,
-}: {
+  ...place
+}: Place & {
   failed: FailedJob[];
   total: number;
-  request: MemberRequest;
   /** Beside the heading. */
   children: ComponentChildren;
 }) {
@@ -31,7 +39,7 @@ export function Failed({
         {children}
       </div>
       {failed.map((each) => (
-        <Failure key={each.job.id} failed={each} request={request} />
+        <Failure key={each.job.id} failed={each} {...place} />
       ))}
       {more > 0 && (
         <p>
@@ -44,7 +52,8 @@ export function Failed({
   );
 }
 
-function Failure({ failed: { job, lines, number }, request }: { failed: FailedJob; request: MemberRequest }) {
+function Failure({ failed: { job, lines, number, checkout }, ...place }: Place & { failed: FailedJob }) {
+  const { request } = place;
   const { exitStatus, failureReason, attempt } = job;
   const path = jobPath(request, job.id);
   const told =
@@ -66,6 +75,7 @@ function Failure({ failed: { job, lines, number }, request }: { failed: FailedJo
           </RowButton>
         )}
       </header>
+      {checkout && <CheckoutFailed failure={checkout} job={job} {...place} />}
       {lines.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrolling area
         <section class="lines excerpt" tabIndex={0} aria-label={`Lines of ${titleOf(job)}`}>
