@@ -169,17 +169,13 @@ export function Ticks({ view: { outline, found }, size }: Pick<ToolsProps, "view
     ...(found ? placesOf(found.outline, "hits", total).map(([y, line]) => ({ y, line, kind: "hit" })) : []),
   ];
   return (
-    <svg
-      class="log-ticks"
-      id="log-ticks"
-      viewBox={`0 0 8 ${ticks}`}
-      preserveAspectRatio="none"
-      aria-hidden="true"
-    >
-      {marks.map(({ y, line, kind }) => (
-        <rect key={`${kind}${y}`} class={kind} width="8" height="2" y={y} data-line={line} />
-      ))}
-    </svg>
+    <div class="log-ticks" id="log-ticks">
+      <svg viewBox={`0 0 8 ${ticks}`} preserveAspectRatio="none" aria-hidden="true">
+        {marks.map(({ y, line, kind }) => (
+          <rect key={`${kind}${y}`} class={kind} width="8" height="2" y={y} data-line={line} />
+        ))}
+      </svg>
+    </div>
   );
 }
 

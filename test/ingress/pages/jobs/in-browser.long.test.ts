@@ -55,6 +55,33 @@ describeInBrowser("the log of a job", startPages, (pages) => {
     await assertLooks(page, "log of a job");
   });
 
+  it("ends with its last line, and has its tools apart from each other", async () => {
+    const { page: path } = await newLog("one line\n");
+    for (const viewport of [
+      { width: 390, height: 800 },
+      { width: 1280, height: 800 },
+    ]) {
+      await page.setViewportSize(viewport);
+      await page.goto(path);
+      const { height, between, below } = await page.evaluate(measureLog);
+
+      assert.ok(height < 3 * 18, `the log is ${height} pixels high at ${viewport.width}`);
+      assert.ok(between >= 4, `the rows of tools are ${between} pixels apart at ${viewport.width}`);
+      assert.ok(below >= 4, `the log is ${below} pixels below its tools at ${viewport.width}`);
+    }
+    await page.setViewportSize({ width: 1100, height: 800 });
+  });
+
+  it("has ticks as high as the window, beside a log that is higher", async () => {
+    const { page: path } = await newLog("one of many\n".repeat(500));
+    await page.goto(path);
+    const [top, ticks] = await page.evaluate(() => [
+      document.querySelector("#log-tools")?.getBoundingClientRect().height,
+      document.querySelector("#log-ticks > svg")?.getBoundingClientRect().height,
+    ]);
+    assert.equal(ticks, 800 - (top ?? 0));
+  });
+
   it("folds groups, hides times and runs nothing of the job", async () => {
     const { page: path } = await newLog(log);
     await page.goto(path);
@@ -166,3 +193,16 @@ describeInBrowser("the log of a job", startPages, (pages) => {
     assert.equal(await page.locator("[data-same]").count(), 1);
   });
 });
+
+/** The height of the lines with what stands around them, the least room between rows of tools, and below the last. */
+function measureLog() {
+  const controls = "#log-tools :is(input[type=search], select, label:not([hidden]))";
+  const tools = [...document.querySelectorAll(controls)].map((each) => each.getBoundingClientRect());
+  const gaps = tools.flatMap(({ bottom }) => tools.map(({ top }) => top - bottom)).filter((gap) => gap > -1);
+  const body = document.querySelector(".log-body")?.getBoundingClientRect() ?? new DOMRect();
+  return {
+    height: body.height,
+    between: Math.min(...gaps, 100),
+    below: body.top - Math.max(...tools.map(({ bottom }) => bottom)),
+  };
+}
