@@ -7,7 +7,7 @@ import { accountAction, accountPage } from "../ui/member-page.ts";
 import { confirmation } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import { CursorPager } from "../ui/pager.tsx";
-import { EntryList } from "../ui/tables.tsx";
+import { EntryList, separator } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { loadAccessToken, loadAccessTokens, readId } from "./load.ts";
 
@@ -75,8 +75,10 @@ function Entry({ ownToken }: { ownToken: OwnAccessToken }) {
           ))}
         </p>
         <p class="quiet">
-          Created <Time at={token.createdAt} /> · Last used:{" "}
-          {token.lastUsedAt ? <Time at={token.lastUsedAt} /> : "never"} ·{" "}
+          Created <Time at={token.createdAt} />
+          {separator}
+          Last used: {token.lastUsedAt ? <Time at={token.lastUsedAt} /> : "never"}
+          {separator}
           {token.expiresAt ? (
             <>
               Expires <Time at={token.expiresAt} />

@@ -5,7 +5,7 @@ import { LinkButton } from "../ui/form.tsx";
 import { accountPage } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
 import { useNow } from "../ui/rendering.ts";
-import { EntryList } from "../ui/tables.tsx";
+import { EntryList, separator } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { loadConnectedApps } from "./load.ts";
 
@@ -59,7 +59,9 @@ function Entry({ app, hasSiblings }: { app: ConnectedApp; hasSiblings: boolean }
           {summary(grant.scopes)}, in {organization.name}
         </p>
         <p class="quiet">
-          Last used: {grant.lastUsedAt ? <Time at={grant.lastUsedAt} /> : "never"} · <Expiry app={app} />
+          Last used: {grant.lastUsedAt ? <Time at={grant.lastUsedAt} /> : "never"}
+          {separator}
+          <Expiry app={app} />
         </p>
         {grant.approvedUserAgent && <p class="quiet agent">Approved with {grant.approvedUserAgent}</p>}
       </div>

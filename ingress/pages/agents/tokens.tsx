@@ -18,7 +18,7 @@ import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { useNow } from "../ui/rendering.ts";
-import { EntryList } from "../ui/tables.tsx";
+import { EntryList, separator } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { agentCommand } from "./start.tsx";
 
@@ -144,9 +144,12 @@ function Entry({
       <div>
         <h3>{nameOf(token)}</h3>
         <p class="quiet">
-          {token.queueId ? `Only for the queue ${queueKey ?? "that was deleted"}` : "For every queue"} ·
-          Created <Time at={token.createdAt} /> · Last used:{" "}
-          {token.lastUsedAt ? <Time at={token.lastUsedAt} /> : "never"} ·{" "}
+          {token.queueId ? `Only for the queue ${queueKey ?? "that was deleted"}` : "For every queue"}
+          {separator}
+          Created <Time at={token.createdAt} />
+          {separator}
+          Last used: {token.lastUsedAt ? <Time at={token.lastUsedAt} /> : "never"}
+          {separator}
           {token.expiresAt ? (
             <>
               {token.expiresAt > now ? "Expires" : "Expired"} <Time at={token.expiresAt} />

@@ -1,6 +1,7 @@
 import type { Build } from "../../../shared/builds/rows/build-store.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { type BlockedState, type BuildState, isBlocked } from "../../../shared/vocabulary.ts";
+import { separator } from "../ui/tables.tsx";
 import { Duration, Work } from "../ui/times.tsx";
 
 /** Words before the time that the build ran. */
@@ -22,14 +23,16 @@ export function Headline({ build }: { build: Build }) {
   if (isBlocked(state))
     return (
       <span class="headline">
-        Waits for people · {startedAt ? "begun" : "made"} <Strong from={startedAt ?? createdAt} to={null} />{" "}
-        ago
+        Waits for people
+        {separator}
+        {startedAt ? "begun" : "made"} <Strong from={startedAt ?? createdAt} to={null} /> ago
       </span>
     );
   if (!startedAt)
     return (
       <span class="headline">
-        {finishedAt ? "Never ran · waited" : "Waiting for"} <Strong from={createdAt} to={finishedAt} />
+        {finishedAt ? `Never ran${separator}waited` : "Waiting for"}{" "}
+        <Strong from={createdAt} to={finishedAt} />
       </span>
     );
   return (
@@ -37,8 +40,9 @@ export function Headline({ build }: { build: Build }) {
       {ran[state]}{" "}
       <strong>
         <Work build={build} />
-      </strong>{" "}
-      · waited <Strong from={createdAt} to={startedAt} />
+      </strong>
+      {separator}
+      waited <Strong from={createdAt} to={startedAt} />
     </span>
   );
 }
@@ -63,7 +67,7 @@ export function TimesOfJob({ job }: { job: Job }) {
       <Duration from={scheduledAt} to={end} />
       {startedAt && (
         <>
-          {" · "}
+          {separator}
           {isOver ? "ran " : "runs "}
           <strong>
             <Duration from={startedAt} to={finishedAt} />

@@ -17,6 +17,7 @@ import { State, StateIcon, stateInWords } from "../states/state.tsx";
 import { PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { useNow } from "../ui/rendering.ts";
+import { separator } from "../ui/tables.tsx";
 import { Duration, ExactTime } from "../ui/times.tsx";
 import { foldPassed, type JobItem } from "./folds.ts";
 import { isFiltered } from "./job-filter.tsx";
@@ -183,7 +184,7 @@ function Row({
   const reason = reasons.get(job.id);
   // The page says above what holds back all jobs of a queue, and many jobs only wait for their turn.
   const isNews = reason && !needsPeople(reason) && reason.kind !== "agents_busy";
-  const place = [queue?.key, agents.get(job.agentId ?? "")?.name].filter(Boolean).join(" · ");
+  const place = [queue?.key, agents.get(job.agentId ?? "")?.name].filter(Boolean).join(separator);
   return (
     <li data-part="" id={job.id} class={isPaused ? "paused" : kindOf(job)}>
       <StateIcon state={job.state} />

@@ -3,7 +3,7 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { Commit, type SourceRepository } from "../commits/commit.tsx";
 import { State } from "../states/state.tsx";
-import { BuildName } from "../ui/tables.tsx";
+import { BuildName, separator } from "../ui/tables.tsx";
 import { Time, Work } from "../ui/times.tsx";
 import { RequestName } from "./facts.tsx";
 
@@ -56,7 +56,8 @@ export function BuildList({
           <span class="quiet">
             {build.startedAt && (
               <>
-                <Work build={build} /> ·{" "}
+                <Work build={build} />
+                {separator}
               </>
             )}
             <Time at={build.createdAt} />

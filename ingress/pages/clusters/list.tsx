@@ -17,7 +17,7 @@ import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import type { FormProblems } from "../ui/problems.ts";
-import { EntryList, Table } from "../ui/tables.tsx";
+import { EntryList, separator, Table } from "../ui/tables.tsx";
 import { agentsPrefix, type ClusterList, loadClusters } from "./load.ts";
 
 const maxNamedQueues = 3;
@@ -166,7 +166,7 @@ function Entry({ cluster, path, paused, counts }: { cluster: Cluster; path: stri
         {description && <p>{description}</p>}
         <p class="quiet">
           {queues === 1 ? "1 queue" : `${queues} queues`}
-          {waiting > 0 && ` · ${jobs} ${waiting === 1 ? "job waits" : "jobs wait"}`}
+          {waiting > 0 && `${separator}${jobs} ${waiting === 1 ? "job waits" : "jobs wait"}`}
         </p>
         {keys.length > 0 && (
           <p>

@@ -4,7 +4,7 @@ import { isStorable } from "../../../shared/validation.ts";
 import { groupPath, groupsPath } from "../address/group.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
-import { EntryList } from "../ui/tables.tsx";
+import { EntryList, separator } from "../ui/tables.tsx";
 
 const perPage = 30;
 /** The most entries that are counted of a group. */
@@ -54,7 +54,9 @@ function Entry({ group: { name, holders, waiting }, path }: { group: CountedGrou
           <a href={path}>{name}</a>
         </h2>
         <p class="quiet">
-          {inWords(holders, "job holds it", "jobs hold it")} · {inWords(waiting, "waits", "wait")}
+          {inWords(holders, "job holds it", "jobs hold it")}
+          {separator}
+          {inWords(waiting, "waits", "wait")}
         </p>
       </div>
     </li>

@@ -13,7 +13,7 @@ import { groupPath, groupsPath } from "../address/group.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
 import { NumberPager } from "../ui/pager.tsx";
-import { BuildName, EntryList } from "../ui/tables.tsx";
+import { BuildName, EntryList, separator } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 
 const perPage = 30;
@@ -136,8 +136,10 @@ function Entry({
         <BuildName pipeline={pipelineName} number={buildNumber} />
       </p>
       <p class="quiet">
-        {limit === 1 ? "One at a time" : `${limit} at once`} · in line since <Time at={orderedAt} />
-        {isEager && ` · eager, priority ${priority}`}
+        {limit === 1 ? "One at a time" : `${limit} at once`}
+        {separator}
+        in line since <Time at={orderedAt} />
+        {isEager && `${separator}eager, priority ${priority}`}
       </p>
     </div>
   );

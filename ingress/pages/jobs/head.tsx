@@ -13,7 +13,7 @@ import { brokenInWords } from "../states/kinds.ts";
 import { State, stateInWords } from "../states/state.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { countInWords } from "../ui/pager.tsx";
-import { Fact } from "../ui/tables.tsx";
+import { Fact, separator } from "../ui/tables.tsx";
 import { Duration, ExactTime } from "../ui/times.tsx";
 import type { LoadedJob, loadPlace, Run } from "./load.ts";
 import { rawLogPath } from "./log.tsx";
@@ -58,20 +58,22 @@ function Summary({ loaded: { job }, place: { agent, queue }, request }: HeadProp
       {startedAt && (
         <>
           {finishedAt ? "ran " : "runs "}
-          <Duration from={startedAt} to={finishedAt} />{" "}
+          <Duration from={startedAt} to={finishedAt} />
         </>
       )}
       {agent && (
         <>
-          on <a href={agentPath(org, agent)}>{agent.name}</a>{" "}
+          {" "}
+          on <a href={agentPath(org, agent)}>{agent.name}</a>
         </>
       )}
       {queue && (
         <>
+          {" "}
           {agent ? "of" : "for"} the queue <QueueLink queue={queue} org={org} />
         </>
       )}
-      {exitStatus !== null && ` · exit ${exitStatus}`}
+      {exitStatus !== null && `${separator}exit ${exitStatus}`}
     </p>
   );
 }

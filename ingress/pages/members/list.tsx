@@ -11,6 +11,7 @@ import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import type { FormProblems } from "../ui/problems.ts";
+import { separator } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 
 const perPage = 30;
@@ -90,7 +91,9 @@ function Entry({ member, request }: { member: ListedMember; request: MemberReque
           {member.isDeactivated && <span class="tag">Deactivated</span>}
         </h2>
         <p class="quiet">
-          {member.email} · Joined <Time at={member.createdAt} />
+          {member.email}
+          {separator}
+          Joined <Time at={member.createdAt} />
         </p>
       </div>
       {request.role === "admin" && (
@@ -133,7 +136,9 @@ function Invitations({
                 {recipient} {role === "admin" && <span class="tag">Admin</span>}
               </h3>
               <p class="quiet">
-                Created <Time at={createdAt} /> · Expires <Time at={expiresAt} />
+                Created <Time at={createdAt} />
+                {separator}
+                Expires <Time at={expiresAt} />
               </p>
             </div>
             <PostButton

@@ -7,7 +7,7 @@ import { State } from "../states/state.tsx";
 import { LinkButton } from "../ui/form.tsx";
 import { memberPage } from "../ui/member-page.ts";
 import { NumberPager } from "../ui/pager.tsx";
-import { EntryList } from "../ui/tables.tsx";
+import { EntryList, separator } from "../ui/tables.tsx";
 import { Time, Work } from "../ui/times.tsx";
 import { loadPipelines } from "./load.ts";
 import { StarButton } from "./star.tsx";
@@ -102,7 +102,8 @@ function LastBuild({
       <span class="quiet">
         {build.startedAt && (
           <>
-            <Work build={build} /> ·{" "}
+            <Work build={build} />
+            {separator}
           </>
         )}
         <Time at={build.createdAt} />

@@ -2,6 +2,7 @@ import { secretMembers } from "../../../shared/secrets/members.ts";
 import type { ListedSecret } from "../../../shared/secrets/store.ts";
 import { codeField, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
+import { separator } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 
 /** A value has at most 64 KB. Forms encode a byte as up to three. */
@@ -11,7 +12,9 @@ export const secretForm = { maxFormBytes: 256 * 1024 };
 export function SecretTimes({ secret: { updatedAt, lastReadAt } }: { secret: ListedSecret }) {
   return (
     <>
-      Changed <Time at={updatedAt} /> · Last read: {lastReadAt ? <Time at={lastReadAt} /> : "never"}
+      Changed <Time at={updatedAt} />
+      {separator}
+      Last read: {lastReadAt ? <Time at={lastReadAt} /> : "never"}
     </>
   );
 }

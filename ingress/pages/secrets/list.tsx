@@ -14,7 +14,7 @@ import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
-import { EntryList } from "../ui/tables.tsx";
+import { EntryList, separator } from "../ui/tables.tsx";
 import { secretPath } from "./address.ts";
 import { SecretTimes, secretForm, ValueField } from "./form.tsx";
 
@@ -99,7 +99,8 @@ function Entry({ secret, request }: { secret: ListedSecret; request: MemberReque
         <h2>{request.role === "admin" ? <a href={secretPath(request, secret)}>{key}</a> : key}</h2>
         {description && <p>{description}</p>}
         <p class="quiet">
-          {policy === null ? "For every job of the cluster" : "For jobs that its policy allows"} ·{" "}
+          {policy === null ? "For every job of the cluster" : "For jobs that its policy allows"}
+          {separator}
           <SecretTimes secret={secret} />
         </p>
       </div>

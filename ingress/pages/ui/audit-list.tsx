@@ -1,6 +1,7 @@
 import type { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import type { AuditChange } from "../../../shared/vocabulary.ts";
 import type { MemberRequest } from "./member-page.ts";
+import { separator } from "./tables.tsx";
 import { Time } from "./times.tsx";
 
 type Entry = Awaited<ReturnType<typeof listAuditEvents>>[number];
@@ -94,7 +95,7 @@ function Line({ entry, viewer, place }: { entry: Entry; viewer: Viewer; place: P
 function tokenInWords({ token, actorId }: Entry["event"], { role, user }: Viewer): string {
   if (token === null) return "";
   const isNamed = token !== "" && (role === "admin" || actorId === user.id);
-  return isNamed ? `by the token “${token}” · ` : "by a token · ";
+  return isNamed ? `by the token “${token}”${separator}` : `by a token${separator}`;
 }
 
 function Changes({ changes }: { changes: AuditChange[] }) {

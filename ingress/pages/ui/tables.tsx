@@ -69,6 +69,9 @@ export function Fact({
   );
 }
 
+/** Between two facts. It may end a line, and begins none. */
+export const separator = "\u00a0· ";
+
 /** `Web #12`. A name that turns the direction of text does not turn the number behind it. */
 export function BuildName({ pipeline, number }: { pipeline: string; number: number }) {
   return (

@@ -7,7 +7,7 @@ import { BuildList, type PlacedBuild } from "../../builds/list.tsx";
 import { withPipelines } from "../../builds/load.ts";
 import { State } from "../../states/state.tsx";
 import { type MemberRequest, memberPage } from "../../ui/member-page.ts";
-import { BuildName } from "../../ui/tables.tsx";
+import { BuildName, separator } from "../../ui/tables.tsx";
 import { Time } from "../../ui/times.tsx";
 import { addressOf, maxSearchLength, readSearch } from "../read.ts";
 
@@ -101,7 +101,7 @@ function Results({ found, text, org }: { found: Placed; text: string; org: strin
         {({ id, slug, name, archivedAt }) => (
           <Row key={id} path={pathTo(patterns.pipelinePage, { org, slug })} name={name}>
             {slug}
-            {archivedAt && " · archived"}
+            {archivedAt && `${separator}archived`}
           </Row>
         )}
       </Section>
@@ -112,7 +112,9 @@ function Results({ found, text, org }: { found: Placed; text: string; org: strin
       <Section id="branch-names" title="Branches" rows={branches}>
         {({ build, pipeline }) => (
           <Row key={build.id} path={searched({ branch: build.branch })} name={build.branch}>
-            <BuildName pipeline={pipeline.name} number={build.number} /> · <Time at={build.createdAt} />
+            <BuildName pipeline={pipeline.name} number={build.number} />
+            {separator}
+            <Time at={build.createdAt} />
           </Row>
         )}
       </Section>
@@ -129,8 +131,12 @@ function Results({ found, text, org }: { found: Placed; text: string; org: strin
             })}
             name={id}
           >
-            {pipeline.name} · {trigger.label} · {event && `${event} · `}
-            {externalId && `${externalId} · `}
+            {pipeline.name}
+            {separator}
+            {trigger.label}
+            {separator}
+            {event && `${event}${separator}`}
+            {externalId && `${externalId}${separator}`}
             <Time at={receivedAt} />
           </Row>
         )}

@@ -50,7 +50,7 @@ describeInBrowser("connected apps", startPages, (pages) => {
       text,
       /Can see your name and email address, see builds and their jobs, see clusters and their queues, and 2 more, in acme/,
     );
-    assert.match(text, /Last used: never · No expiry/);
+    assert.match(text, /Last used: never\s· No expiry/);
     assert.match(text, /Approved with Mozilla\/5\.0 \(test\) Firefox\/140/);
 
     await userOf(token, "deploy-cli/9.9");
@@ -75,7 +75,7 @@ describeInBrowser("connected apps", startPages, (pages) => {
   it("show when the refresh token expires or expired", async () => {
     await connect(pages.ada, { client_id: "terraform" });
     await ada.goto("/user/connected-apps");
-    assert.match(await mainText(ada), /Last used: never · Expires in 30 days|Expires next month/);
+    assert.match(await mainText(ada), /Last used: never\s· Expires in 30 days|Expires next month/);
 
     pages.clock.advance(31 * 86_400_000);
     await ada.context().addCookies([await cookie()]);

@@ -43,7 +43,7 @@ describeWorldOn(sqlite, "the page of a build", startQueuePages, (pages) => {
   const headlineOf = async (path: string) => {
     const [, headline = ""] =
       /<span class="headline">(.*?)<\/span><\/span>/.exec((await pages.asBob.get(path)).text) ?? [];
-    return headline.replace(/<[^>]*>/g, "");
+    return headline.replace(/<[^>]*>/g, "").replaceAll("\u00a0", " ");
   };
   const jobsOf = async (buildId: string) => {
     const { db } = pages.services;
@@ -65,13 +65,13 @@ describeWorldOn(sqlite, "the page of a build", startQueuePages, (pages) => {
       "Canceling, running for 1 min 30 s · waited 35 s": { ...runningBuild, state: "canceling", jobs },
       "Canceled after 3 min 15 s · waited 35 s": { ...failedBuild, state: "canceled", jobs },
       "Never ran · waited 20 s": { state: "canceled", secondsAgo: 100, finishedAfter: 20, jobs },
-      "Waiting for 1 min 40 s": { state: "scheduled", secondsAgo: 100, jobs },
       "Failed after less than 1 s · waited less than 1 s": {
         ...failedBuild,
         startedAfter: 0.2,
         finishedAfter: 0.9,
         jobs,
       },
+      "Waiting for 1 min 40 s": { state: "scheduled", secondsAgo: 100, jobs },
     } as const;
     for (const [headline, build] of Object.entries(headlines))
       assert.equal(await headlineOf((await make({ ...build, jobs: [...jobs] })).path), headline);

@@ -40,7 +40,7 @@ describeWorldOn(sqlite, "the list of clusters", startQueuePages, (pages) => {
       steps: [{ command: "make", parallelism: 100 }],
     }).then((wide) => createBuildByHand(services, actor, wide, { source: "ui" }));
     assert.match((await entries())[0] ?? "", /100 or more jobs wait/);
-    assert.match(primary, /Primary \d+ queues? · 2 jobs wait/);
+    assert.match(primary, /Primary \d+ queues?\s· 2 jobs wait/);
     assert.doesNotMatch(idle, /wait/);
   });
 

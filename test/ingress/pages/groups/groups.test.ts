@@ -45,7 +45,7 @@ describeWorldOn(sqlite, "the pages of concurrency groups", startQueuePages, (pag
     await build("app", "deploys");
 
     const list = (await pages.asBob.get(groups)).text;
-    assert.match(list, /1 job holds it · 3 wait/);
+    assert.match(list, /1 job holds it\s· 3 wait/);
     const [, holding = "", limited = "", waiting = ""] = (
       await pages.asBob.get(pathOf(list, "deploys"))
     ).text.split("<section");
