@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { findClusterById } from "../../shared/clusters/store.ts";
 import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
 import { newQueue, queueChange, queueMembers } from "../../shared/queues/members.ts";
 import { createQueue, deleteQueue, updateQueue } from "../../shared/queues/queues.ts";
@@ -12,7 +11,7 @@ export function queueCommands(act: Act): Command[] {
   const queue = newCommand("queue", "queues of jobs, served by agents");
 
   withMembers(withCluster(queue.command("create")), queueMembers, "create")
-    .description("create a self-hosted queue; the first of a cluster becomes its default queue")
+    .description("create a self-hosted queue")
     .option("--default", "make it the default queue, which steps and agents use that name none", false)
     .action((options) =>
       act(async (services) => {
@@ -20,10 +19,9 @@ export function queueCommands(act: Act): Command[] {
         const { operator, cluster } = await namedCluster(services.db, options);
         const { id, key } = await createQueue(services, operator, cluster, {
           ...input,
-          isDefault: options.default || "if_first",
+          isDefault: options.default,
         });
-        const { defaultQueueId } = (await findClusterById(services.db, cluster.id)) ?? cluster;
-        return { id, key, cluster_id: cluster.id, default: id === defaultQueueId };
+        return { id, key, cluster_id: cluster.id, default: options.default };
       }),
     );
 

@@ -79,7 +79,7 @@ export type NewQueue = Given<typeof queueMembers, "create"> & {
   /** Absent: self-hosted agents. */
   instanceShape?: ShapeName | undefined;
   /** Makes it the queue of steps that name none. */
-  isDefault?: boolean | "if_first";
+  isDefault?: boolean;
 };
 
 export type QueueChange = Omit<Given<typeof queueMembers, "change">, "retryAgentAffinity"> & {

@@ -44,10 +44,8 @@ export async function createQueue(
     if (problems.length > 0) throw validationFailed(...problems);
 
     const queue = newQueue(input, cluster, { now, userId: actor.userId });
-    const isDefault =
-      input.isDefault === "if_first" ? (await countQueues(tx, cluster.id, 1)) === 0 : input.isDefault;
     await insertQueue(tx, queue);
-    if (isDefault) await updateCluster(tx, cluster.id, { defaultQueueId: queue.id });
+    if (input.isDefault) await updateCluster(tx, cluster.id, { defaultQueueId: queue.id });
     await audit(tx, actor, "created", auditSubject(queue));
     return queue;
   });

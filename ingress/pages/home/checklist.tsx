@@ -112,7 +112,7 @@ function agentSteps({ progress, queue, request }: Props): Step[] {
       text: "Create its first queue",
       path: cluster && clusterPath(request, cluster, patterns.newQueuePage),
       isForAdmins: true,
-      command: `${admin} queue create ${inCluster(org, cluster)} --key default`,
+      command: `${admin} queue create ${inCluster(org, cluster)} --key default --default`,
     },
     {
       name: "token",

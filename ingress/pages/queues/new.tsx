@@ -41,8 +41,8 @@ export const newQueuePage = formPage({
       />
     </>
   ),
-  save: async (services, request, { loaded: { cluster }, draft }) => {
-    const input = { ...toNewQueue(draft), isDefault: "if_first" as const };
+  save: async (services, request, { loaded: { cluster, isFirst }, draft }) => {
+    const input = { ...toNewQueue(draft), isDefault: isFirst };
     const queue = await createQueue(services, request.actor, cluster, input);
     return withNotice(queuePath(request, queue), "queue_created");
   },

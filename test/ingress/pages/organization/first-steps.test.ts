@@ -105,7 +105,7 @@ describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (
     await leads("first queue", new RegExp(`/clusters/${cluster.id}/queues/new$`));
     await leads("registration token", /\?unfold=new-token#new-token$/);
     assert.match((await step("first queue")).command ?? "", / --cluster 'It'\\''s' /);
-    const queue = await createQueue(services, operator, cluster, { key: "gpu", isDefault: "if_first" });
+    const queue = await createQueue(services, operator, cluster, { key: "gpu", isDefault: true });
     await leads("Start an agent", new RegExp(`/queues/${queue.id}#agents$`));
     await leads("Create a pipeline", /\/new-pipeline$/);
     assert.equal((await step("first queue")).command, undefined, "it is done");
@@ -129,7 +129,7 @@ describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (
     const cluster = await createCluster(services, operator, { name: "Primary" });
     const repository = "https://github.com/acme/app.git";
     const input = { clusterId: cluster.id, name: "App", repository, steps: [{ command: "make" }] };
-    await createQueue(services, operator, cluster, { key: "default", isDefault: "if_first" });
+    await createQueue(services, operator, cluster, { key: "default", isDefault: true });
     const pipeline = await createPipeline(services, operator, input);
 
     const source = await step("Set up its webhook at GitHub");
