@@ -144,14 +144,13 @@ function userCommand(act: Act): Command {
     );
 
   user
-    .command("deactivate <email>")
-    .alias("disable")
+    .command("disable <email>")
     .description("end a user's access: no sign-in, no tokens")
     .action((email) =>
       act(async (services) => {
         await services.awaitRedis(); // open streams end at once
         const { id } = await deactivateUser(services, email);
-        return { id, email, deactivated: true };
+        return { id, email, disabled: true };
       }),
     );
 
@@ -164,7 +163,7 @@ function userCommand(act: Act): Command {
           id,
           email,
           name,
-          deactivated: deactivatedAt !== null,
+          disabled: deactivatedAt !== null,
         })),
       })),
     );

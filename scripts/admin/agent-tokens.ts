@@ -10,7 +10,7 @@ import { type Act, newCommand, parseHours, parseId, requireValid } from "./comma
 import { type ClusterOptions, namedCluster, namedQueue, noneFound, withCluster } from "./find.ts";
 
 export function agentTokenCommands(act: Act): Command[] {
-  const agentToken = newCommand("agent-token", "registration tokens of agents");
+  const agentToken = newCommand("agent-token", "tokens that register agents");
 
   withCluster(agentToken.command("create"))
     .description("create a token that registers agents in a cluster; it is printed this once")
@@ -31,12 +31,12 @@ export function agentTokenCommands(act: Act): Command[] {
   agentToken
     .command("revoke")
     .description("end registering with a token; agents that it registered go on")
-    .argument("<id>", "the token's id", parseId)
-    .action((id) =>
+    .requiredOption("--id <id>", "the token's id", parseId)
+    .action(({ id }) =>
       act(async (services) => {
         const token = await findAgentTokenById(services.db, id);
         const owner = token && (await findOrganizationById(services.db, token.organizationId));
-        if (!owner) throw noneFound("registration token", id);
+        if (!owner) throw noneFound("agent token", id);
         const operator = await asOperator(services.db, owner);
         await revokeAgentToken(services, operator, token);
         return { id, revoked: true };

@@ -80,9 +80,7 @@ export function requireValid<Schema extends z.ZodType>(schema: Schema, input: un
 const maxListed = 100;
 
 function parseLimit(value: string): number {
-  const limit = parsePositive(value);
-  if (limit > maxListed) throw new InvalidArgumentError(`It must be at most ${maxListed}.`);
-  return limit;
+  return Math.min(parsePositive(value), maxListed);
 }
 
 /** The option of lists. */

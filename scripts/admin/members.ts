@@ -57,7 +57,7 @@ function memberCommand(act: Act): Command {
         return {
           members: members.map(({ deactivatedAt, ...each }) => ({
             ...each,
-            deactivated: deactivatedAt !== null,
+            disabled: deactivatedAt !== null,
           })),
         };
       }),
