@@ -205,7 +205,7 @@ function Row({
       <details open={isMoreOpen}>
         <summary>Other members, such as checkout</summary>
         <TextArea
-          label="Other members, in YAML or JSON"
+          label="YAML or JSON"
           placeholder={row.kind === "wait" ? "continue_on_failure: true" : "checkout: {skip: true}"}
           {...more}
           {...codeField}
