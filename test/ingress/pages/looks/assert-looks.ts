@@ -104,10 +104,14 @@ function smallTargets(min: number) {
 
 /** Neighbors in a line whose baselines differ. */
 function crookedLines() {
-  const lines = ".entry > div, .last, .audit .line, .builds .what, .build-head .line, .table.list td";
+  const lines =
+    ".entry > div, .last, .audit .line, .builds .what, .build-head .line, .table.list td, .facts:not(.panel), .job-head, .delivery .result";
   return [...document.querySelectorAll(lines)].flatMap((line) => {
     const parts = [...line.children].filter(
-      (each) => each.textContent.trim() && !/flex|grid|none/.test(getComputedStyle(each).display),
+      (each) =>
+        each.textContent.trim() &&
+        !/flex|grid|none/.test(getComputedStyle(each).display) &&
+        getComputedStyle(each).position !== "absolute",
     );
     const measured = parts.map((each) => {
       const probe = document.createElement("span");
