@@ -42,7 +42,7 @@ export function Jobs(props: JobsProps) {
   return (
     <>
       <RowForm />
-      {list.rows.length === 0 && <p class="empty">No job of this build is so.</p>}
+      {list.rows.length === 0 && <p class="empty">No job of this build matches the filter.</p>}
       <ol class={`jobs${span}`} aria-labelledby="jobs" data-blocks="jobs">
         {timeline && (
           <li class="scale" aria-hidden="true">
