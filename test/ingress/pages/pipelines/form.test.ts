@@ -23,7 +23,7 @@ function valuesOf(answer: Answer): Record<string, string> {
     /\bname="([^"]*)"/.exec(tag)?.[1] ?? "",
     /\bvalue="([^"]*)"/.exec(tag)?.[1] ?? "",
   ]);
-  const areas = [...text.matchAll(/<textarea\b[^>]*?name="([^"]*)"[^>]*>([^<]*)</g)].map(
+  const areas = [...text.matchAll(/<textarea\b[^>]*?name="([^"]*)"[^>]*>([\s\S]*?)<\/textarea>/g)].map(
     ([, name, value]) => [name, value],
   );
   return Object.fromEntries([...inputs, ...areas]);
@@ -379,6 +379,8 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
         { command: "c", agents: { queue: "default", os: ["a", "b"], gpu: "*" }, others: { colour: [] } },
         { command: "d", agents: { os: "linux" }, matrix: { setup: ["a"] }, depends_on: [{ step: "k" }] },
         { command: "", label: "None" },
+        { command: "e", env: { BLANKS: "a\n\n" } },
+        { command: "f", env: { MARK: "\ufeffx\n" }, plugins: [{ merge: { "<<": { a: "1e3" } } }] },
       ];
       const { slug } = await make("Unchanged", steps);
       await updatePipeline(pages.services, pages.actor, await find(slug), {
@@ -471,6 +473,14 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
 
       assert.equal(refused.status, 422);
       assert.deepEqual(environmentOfPipeline(services.cipher, await find(slug)), { THEIRS: "1" });
+    });
+
+    it("has many values as JSON, which costs little to write", async () => {
+      const plugins = [{ many: { list: Array.from({ length: 900 }, () => 1) } }];
+      const step = { command: "a", plugins };
+      const { slug } = await make("Many values", [step, step, step]);
+      const page = await pages.asBob.get(`${at}/pipelines/${slug}/edit`);
+      assert.deepEqual(JSON.parse(valuesOf(page)["step-0-more"] ?? ""), { plugins });
     });
 
     it("keeps steps that are too large for a page", async () => {
