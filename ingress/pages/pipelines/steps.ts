@@ -64,7 +64,8 @@ export function draftOfSteps(steps: Step[], configuration: string | null = null)
   if (isDeepStrictEqual(steps, [uploadStep])) return { as: "repository" };
   const isLarge = JSON.stringify(steps).length > maxShownLength;
   if (isLarge) return { as: "kept" };
-  if (!steps.every(fitsRow)) return { as: "json", json: JSON.stringify(writeSteps(steps), null, 2) };
+  const fitRows = steps.length <= maxRows && steps.every(fitsRow);
+  if (!fitRows) return { as: "json", json: JSON.stringify(writeSteps(steps), null, 2) };
   return { as: "rows", rows: writeRows(steps) };
 }
 
@@ -296,6 +297,11 @@ async function toRows(organizationId: string, draft: StepsDraft): Promise<StepsD
   if (problems.length > 0) throw validationFailed(...problems);
   const { data: steps, error } = pipelineSteps.safeParse(given);
   if (error) throw validationFailed(...toProblems(error, "steps")); // the form has none
+  if (steps.length > maxRows)
+    throw validationFailed({
+      field: "steps",
+      message: `More than ${maxRows} steps can be edited as YAML and JSON only`,
+    });
   if (!steps.every(fitsRow))
     throw validationFailed({
       field: "steps",

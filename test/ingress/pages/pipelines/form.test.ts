@@ -483,6 +483,22 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       assert.deepEqual(JSON.parse(valuesOf(page)["step-0-more"] ?? ""), { plugins });
     });
 
+    it("keeps each of more steps than a page has rows", async () => {
+      const { slug, steps } = await make(
+        "Long list",
+        Array.from({ length: 150 }, () => ({ command: "a" })),
+      );
+      const page = await pages.asBob.get(`${at}/pipelines/${slug}/edit`);
+      const { csrf_token: _, ...values } = valuesOf(page);
+      const sent = { ...values, name: "Longer list", environment_choice: "keep" };
+      const saved = await pages.asBob.post(`${at}/pipelines/${slug}/edit`, sent);
+      assert.equal(saved.status, 303, saved.text);
+      assert.deepEqual((await find(slug)).steps, steps);
+
+      const asRows = await pages.asBob.post(`${at}/pipelines/${slug}/edit`, { ...sent, do: "rows" });
+      assertRefused(asRows, "More than 100 steps can be edited as YAML and JSON only.");
+    });
+
     it("keeps steps that are too large for a page", async () => {
       const { slug, steps } = await make("Large", [{ command: "x".repeat(60_000) }]);
       const page = await pages.asBob.get(`${at}/pipelines/${slug}/edit`);
