@@ -79,7 +79,7 @@ export async function* writeBuilds(
       }
       text += content.hasJobs ? "]}" : "}";
     }
-    yield text;
+    if (text !== "") yield text;
   }
 }
 

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { eq } from "drizzle-orm";
+import { allOfBuild } from "../../../ingress/api/build-filter.ts";
+import { writeBuilds } from "../../../ingress/api/json/builds.ts";
+import { PipelineTexts } from "../../../ingress/api/json/pipelines.ts";
+import { requireSome } from "../../../ingress/http/transfers/json-stream.ts";
 import { openApi, unknownId } from "../../helpers/api.ts";
 import { describeWorld } from "../../helpers/databases.ts";
 
@@ -43,5 +48,22 @@ describeWorld("…/builds/{number} with the id of a build", openApi, (api) => {
         ["GET", "/jobs"],
       ] as const)
         assert.equal((await api.send(method, `${builds}/${id}${below}`)).status, 404);
+  });
+
+  it("is 404 if it is deleted before it is read for the answer", async () => {
+    const { services } = api.world;
+    const { organizations } = services.db.tables;
+    const [organization] = await services.db
+      .select()
+      .from(organizations)
+      .where(eq(organizations.id, api.acme.id));
+    assert.ok(organization);
+    const request = new Request(api.world.url);
+    const texts = await PipelineTexts.open(services, organization, [api.acme.pipeline.id], { request });
+    const answer = { organization, content: allOfBuild, texts, sizes: new Map() };
+
+    const parts = writeBuilds(services, [{ id: unknownId, pipelineId: api.acme.pipeline.id }], answer);
+
+    await assert.rejects(requireSome(parts, "build").next(), { message: "No build found" });
   });
 });
