@@ -36,6 +36,8 @@ const keptHeaders = [
   "x-hook-uuid",
 ];
 const notKept = "redacted";
+/** More do not fit, as each is kept as `redacted` at least. They are not read. */
+const maxParameters = Math.ceil(maxQueryCharacters / `${notKept}&`.length);
 const parameterName = /^[\w.:[\]-]{1,64}$/;
 
 /** Keeps all headers and parameters of a refused request, but values only where they hold no secrets. */
@@ -58,7 +60,8 @@ function namesOfQuery(search: string): string {
   const parts = search
     .slice(1, 1 + maxQueryCharacters)
     .split("&")
-    .filter(Boolean);
+    .filter(Boolean)
+    .slice(0, maxParameters);
   return parts
     .map((part) => {
       const [name = "", value = ""] = [...new URLSearchParams(part)][0] ?? [];

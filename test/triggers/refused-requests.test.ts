@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
 import { inArray } from "drizzle-orm";
+import type { H3Event } from "h3";
+import { requestParts } from "../../ingress/webhooks/samples.ts";
 import { hourMs } from "../../shared/durations.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { replaceTrigger } from "../../shared/triggers/create.ts";
@@ -105,6 +107,16 @@ describeWorld("refused requests", startQueuePages, (pages) => {
     });
     await refuse(ofSecrets, `?${secretQuery}`, secretBody, secretHeaders);
     await refuse(withBodies, "", longBody);
+  });
+
+  it("have no more parameters read than are kept", () => {
+    const event = {
+      url: new URL(`http://127.0.0.1/?${"a&".repeat(512)}`),
+      context: {},
+      runtime: { node: { req: { rawHeaders: [] }, res: {} } },
+    } as unknown as H3Event;
+    const { query } = requestParts(event, "github", undefined);
+    assert.ok(query.length > 1024 && query.length < 1040, `${query.length}`);
   });
 
   it("and their counts refresh the pages that show them", async () => {
