@@ -65,6 +65,7 @@ export function CheckoutFailed({ failure: { cause, host }, job, build, pipeline,
   );
 }
 
+/** A password may have `@`, and a scheme `+`. */
 function withoutPassword(repository: string): string {
-  return repository.replace(/^(\w+:\/\/)[^/@]*@/, "$1");
+  return repository.replace(/^\s*([\w+.-]+:\/\/)[^/]*@/, "$1");
 }

@@ -53,6 +53,16 @@ describeWorldOn(sqlite, "a job that failed in its checkout", startQueuePages, (p
     assert.match(text ?? "", /<a href="\/docs\/steps#checkout">skip the checkout<\/a>/);
   });
 
+  it("shows no part of a password", async () => {
+    for (const repository of [
+      "https://ci:s@cret@git.example.com/a.git",
+      "git+ssh://ci:s@git.example.com/a.git",
+    ]) {
+      const text = await said({ log: [clone, "fatal: early EOF"], repository });
+      assert.match(text ?? "", /<code>[a-z+]+:\/\/git\.example\.com\/a\.git<\/code>/);
+    }
+  });
+
   it("tells the causes that git names apart", async () => {
     const causes: [string[], RegExp][] = [
       [
