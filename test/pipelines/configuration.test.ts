@@ -161,6 +161,15 @@ steps:
     }
   });
 
+  it("quotes a long tag or directive in part", () => {
+    for (const text of [`a: !${"x".repeat(9000)}`, `%${"x".repeat(9000)}\n---\na: 1`]) {
+      const parsed = parseConfiguration(text);
+      assert.ok("problems" in parsed);
+      const [problem] = parsed.problems;
+      assert.ok(problem && problem.message.length < 300, `${problem?.message.length}`);
+    }
+  });
+
   it("has no name that changes objects", () => {
     assert.deepEqual(parsed("__proto__: {steps: [wait]}\nsteps: []"), { steps: [] });
     assert.deepEqual(parsed("steps: [{command: a, plugins: {__proto__: {}}}]"), [

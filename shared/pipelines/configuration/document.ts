@@ -1,4 +1,5 @@
 import { Composer, type Document, type ErrorCode, Parser, type YAMLError } from "yaml";
+import { excerpt } from "../../refusal.ts";
 import { YamlProblem } from "./values.ts";
 
 type OnError = (source: unknown, code: ErrorCode, message: string, isWarning?: boolean) => void;
@@ -13,6 +14,9 @@ const options = {
   prettyErrors: false,
   logLevel: "error",
 } as const;
+
+/** Some messages of the library have a whole tag or directive of the document. */
+const maxMessageLength = 200;
 
 /**
  * Parses one document of YAML 1.2. Values are read from it with `YamlValues`.
@@ -57,5 +61,7 @@ function findFirst({ errors, warnings }: Problems): Error | undefined {
   const [problem] = [...errors, ...warnings];
   if (!problem) return undefined;
   const { code, message, pos } = problem;
-  return code === "RESOURCE_EXHAUSTION" ? new RangeError(message) : new YamlProblem(message, pos[0]);
+  return code === "RESOURCE_EXHAUSTION"
+    ? new RangeError(message)
+    : new YamlProblem(excerpt(message, maxMessageLength), pos[0]);
 }
