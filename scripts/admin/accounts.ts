@@ -7,7 +7,7 @@ import { createOrganization, features, updateOrganization } from "../../shared/a
 import { listUsers } from "../../shared/accounts/user-store.ts";
 import { createUser, deactivateUser, setPassword } from "../../shared/accounts/users.ts";
 import type { Feature } from "../../shared/vocabulary.ts";
-import { type Act, newCommand, orgOption, parsePositive, requireChange, roleOption } from "./command.ts";
+import { type Act, newCommand, orgOption, parsePositive, roleOption } from "./command.ts";
 import { namedOrganization } from "./find.ts";
 
 export function accountCommands(act: Act): Command[] {
@@ -43,7 +43,6 @@ function orgCommand(act: Act): Command {
     .action((slug, options) =>
       act(async (services) => {
         await namedOrganization(services.db, slug);
-        requireChange(options.deliveriesPerHour !== undefined || Object.keys(options.feature).length > 0);
         const updated = await updateOrganization(services, slug, {
           deliveriesPerHour: options.deliveriesPerHour,
           features: options.feature,

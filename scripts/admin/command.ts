@@ -91,11 +91,6 @@ export const limitOption = [
   20,
 ] as const;
 
-/** @throws Refusal 422 */
-export function requireChange(isGiven: boolean): void {
-  if (!isGiven) throw new Refusal(422, "No option says what to change: see --help");
-}
-
 export const orgOption = ["--org <slug>", "the organization's slug"] as const;
 
 export function roleOption(): Option {
@@ -137,7 +132,8 @@ export function givenMembers(members: AnyMembers, when: Request, options: object
   const taken = listOptions(members).filter(
     (member) => member[when] && values[member.attribute] !== undefined,
   );
-  if (when === "change") requireChange(taken.length > 0);
+  if (when === "change" && taken.length === 0)
+    throw new Refusal(422, "No option says what to change: see --help");
   const given = taken.map(({ name, attribute, fromText = (text: string) => text }) => {
     return [name, fromText(values[attribute] as string)] as const;
   });

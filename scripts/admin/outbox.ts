@@ -31,19 +31,19 @@ export function outboxCommand(act: Act): Command {
       .description(description)
       .requiredOption(...orgOption);
 
-  change("retry", "send messages now that wait or have failed")
+  change("retry", "send waiting and failed messages now")
     .argument("[id...]", "ids of messages, as the list shows them", parseIds)
-    .option("--all", "all that have failed", false)
+    .option("--all", "all that have failed, whatever ids are given", false)
     .action((ids: string[], { org, all }: { org: string; all: boolean }) =>
       act(async (services) => {
-        if (all === ids.length > 0) throw new Refusal(422, "Give either ids of messages or --all");
+        if (!all && ids.length === 0) throw new Refusal(422, "Give ids of messages, or --all");
         const { id } = await namedOrganization(services.db, org);
         if (all) return { retried: await retryAllFailed(services, id) };
         return { messages: await changed(ids, "retried", (given) => retryMessages(services, id, given)) };
       }),
     );
 
-  change("drop", "never send messages that wait or have failed")
+  change("drop", "give up waiting and failed messages: they are never sent")
     .argument("<id...>", "ids of messages, as the list shows them", parseIds)
     .action((ids: string[], { org }: { org: string }) =>
       act(async (services) => {

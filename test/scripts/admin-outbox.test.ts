@@ -49,6 +49,7 @@ describeWorldOn(sqlite, "admin outbox", openOutboxWorld, (outbox) => {
       ["sent", "dropped"],
     );
     assert.deepEqual((await run("retry", "--all")).body, { retried: 0 });
+    assert.deepEqual((await run("retry", one, "--all")).body, { retried: 0 });
     assert.match((await run("drop", one)).stderr, /None of these messages waits or has failed/);
     assert.match((await run("retry", "x")).stderr, /It must be an id/);
   });
