@@ -12,9 +12,7 @@ export function jobsCommand(act: Act): Command {
 
   jobs
     .command("list")
-    .description(
-      "list the newest background jobs of each work queue that have failed, or are in another state",
-    )
+    .description("list the newest failed background jobs of each work queue, or those in another state")
     .addOption(queueOption())
     .addOption(new Option("--state <state>", "the state").choices(workStates).default("failed"))
     .option(...limitOption)

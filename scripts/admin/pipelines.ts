@@ -6,7 +6,7 @@ import { newPipeline } from "../../shared/pipelines/input.ts";
 import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts";
 import { providerIn } from "../../shared/pipelines/provider/provider.ts";
 import { openWebhook, requireWebhook, rotateWebhook } from "../../shared/pipelines/provider/webhook.ts";
-import { listPipelines } from "../../shared/pipelines/store.ts";
+import { listPipelines, type Pipeline } from "../../shared/pipelines/store.ts";
 import { Refusal, validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { type Act, newCommand, orgOption, parsePositive, requireValid } from "./command.ts";
@@ -57,11 +57,7 @@ function pipelineCommand(act: Act): Command {
     .action((options) =>
       act(async (services) => {
         const { organization, pipeline } = await namedPipeline(services.db, options);
-        if (!(await providerIn(services.db, pipeline)))
-          throw new Refusal(
-            404,
-            `The repository of "${pipeline.slug}" is at no known source host: repository-connection create adds one`,
-          );
+        if (!(await providerIn(services.db, pipeline))) throw new Refusal(404, describeNoProvider(pipeline));
         const operator = await asOperator(services.db, organization);
         const { webhookUrl, secret } = options.rotate
           ? await rotateWebhook(services, operator, pipeline)
@@ -90,6 +86,12 @@ function pipelineCommand(act: Act): Command {
       }),
     );
   return pipeline;
+}
+
+function describeNoProvider({ slug, repository }: Pick<Pipeline, "slug" | "repository">): string {
+  return repository === null
+    ? `The pipeline "${slug}" has no repository, so it has no source host`
+    : `The repository of "${slug}" is at no known source host: repository-connection create adds one`;
 }
 
 function jobCommand(act: Act): Command {

@@ -12,7 +12,7 @@ export function queueCommands(act: Act): Command[] {
 
   withMembers(withCluster(queue.command("create")), queueMembers, "create")
     .description("create a self-hosted queue")
-    .option("--default", "make it the default queue, which steps and agents use that name none", false)
+    .option("--default", "make it the default queue: that of steps and agents that name none", false)
     .action((options) =>
       act(async (services) => {
         const input = requireValid(newQueue, givenMembers(queueMembers, "create", options));

@@ -25,8 +25,10 @@ describeWorld("admin pipeline webhook", openProviderApi, (api) => {
   it("says where there is none", async () => {
     const { refused } = operatorOf(api.world);
     const { slug } = await api.hooked({ repository: null });
+    const elsewhere = await api.hooked({ repository: "https://git.unknown.example/acme/app.git" });
+    assert.match(await refused("pipeline webhook --org acme --pipeline", slug), /has no repository/);
     assert.match(
-      await refused("pipeline webhook --org acme --pipeline", slug),
+      await refused("pipeline webhook --org acme --pipeline", elsewhere.slug),
       /is at no known source host: repository-connection create adds one/,
     );
     assert.match(
