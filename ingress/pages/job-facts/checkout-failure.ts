@@ -1,4 +1,4 @@
-import type { LogLine } from "../../../shared/agents/logs/parse.ts";
+import { type LogLine, textOf } from "../../../shared/agents/logs/parse.ts";
 import { findJobOfBuild } from "../../../shared/builds/reading/answer-store.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
@@ -25,6 +25,9 @@ export interface CheckoutFailure {
   /** The host that the agent did not find, if git names it. */
   host: string | undefined;
 }
+
+/** Characters of a line that are looked at. */
+const maxLength = 1000;
 
 /** Titles of groups of the hosted service's agent. Hooks run before and after the command. */
 const [checkoutTitle, commandTitle] = [/^Preparing working directory/, /^Running (?!.*\bhook\b)/];
@@ -67,11 +70,4 @@ function findFailure(lines: LogLine[]): CheckoutFailure | undefined {
       return { cause, host: cause === "unknownHost" ? found[1] || found[2] || undefined : undefined };
   }
   return said.some((line) => line.startsWith("fatal: ")) ? { cause: undefined, host: undefined } : undefined;
-}
-
-/** Characters of a line that are looked at. */
-const maxLength = 1000;
-
-function textOf({ texts }: LogLine): string {
-  return texts.map(({ text }) => text).join("");
 }

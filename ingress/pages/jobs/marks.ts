@@ -1,3 +1,4 @@
+import { textOf } from "../../../shared/agents/logs/parse.ts";
 import type { LogText } from "../../../shared/agents/logs/row.ts";
 import type { MarkedText } from "../../logs/texts.tsx";
 
@@ -15,7 +16,7 @@ const fileName = /(?:^|\/)[\w@+-][\w@.+-]*\.[A-Za-z]\w{0,9}:/;
 
 /** Makes links of addresses, and marks places in files and what is searched for. */
 export function markTexts(texts: LogText[], needle: string): MarkedText[] {
-  const plain = texts.map(({ text }) => text).join("");
+  const plain = textOf({ texts });
   const marked = split(texts, plain.includes(":") ? findAddresses(plain) : []);
   return needle === "" ? marked : split(marked, findHits(plain, needle));
 }

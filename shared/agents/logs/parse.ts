@@ -139,7 +139,7 @@ function applyTo(screen: Screen, control: Control): void {
 function toLine(row: Row, hasGroups: boolean): LogLine {
   const { number, start, end, time, arrivedAt, isComplete, isCut, isRemark } = row;
   const texts = row.texts();
-  const plain = texts.map(({ text }) => text).join("");
+  const plain = textOf({ texts });
   const [first] = texts;
   const begun = isRemark || !hasGroups ? undefined : headerOf(first?.text ?? "");
   if (first && begun) first.text = begun.title;
@@ -155,6 +155,11 @@ function toLine(row: Row, hasGroups: boolean): LogLine {
     group: begun?.group,
     opensGroup: opensPrevious(plain),
   };
+}
+
+/** The text of a line without its colors. */
+export function textOf({ texts }: Pick<LogLine, "texts">): string {
+  return texts.map(({ text }) => text).join("");
 }
 
 function classesOf({ foreground, background, decorations }: ParseToken): string {

@@ -1,6 +1,6 @@
 import { logOfAttempt } from "../../../../shared/agents/logs/logs.ts";
 import { readLastLines } from "../../../../shared/agents/logs/page.ts";
-import type { LogLine } from "../../../../shared/agents/logs/parse.ts";
+import { type LogLine, textOf } from "../../../../shared/agents/logs/parse.ts";
 import type { ReadableLog } from "../../../../shared/agents/logs/read.ts";
 import { listLogs } from "../../../../shared/agents/logs/store.ts";
 import { listJobsPage } from "../../../../shared/builds/reading/job-list-store.ts";
@@ -92,8 +92,4 @@ function lastGroup(lines: LogLine[]): LogLine[] {
 
 function isRed(line: LogLine): boolean {
   return line.texts.some(({ classes }) => red.test(classes)) && !saysNoReason(textOf(line));
-}
-
-function textOf({ texts }: LogLine): string {
-  return texts.map(({ text }) => text).join("");
 }
