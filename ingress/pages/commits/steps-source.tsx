@@ -62,7 +62,7 @@ export function StepsSource({ sources, request }: { sources: StepsSources; reque
       ))}
       {areEdited && (
         <span>
-          The steps were edited since. Retry runs the steps of this build, a new build the edited ones.
+          The steps were edited since. Retry runs the steps of this build; a new build runs the edited ones.
         </span>
       )}
     </p>

@@ -168,7 +168,7 @@ function sourceSteps({ steps, pipeline, triggerId }: Progress, org: string): Ste
   const [source, delivery] = ["source", "delivery"];
   if (!pipeline)
     return [
-      { name: source, isDone: false, text: "Connect its source host, or a trigger" },
+      { name: source, isDone: false, text: "Connect its source host, or give it a trigger" },
       { name: delivery, isDone: false, text: "Send the first delivery" },
     ];
   const place = { org, slug: pipeline.slug };

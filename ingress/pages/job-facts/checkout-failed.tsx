@@ -36,7 +36,7 @@ export function CheckoutFailed({ failure: { cause, host }, job, build, pipeline,
       "Add that key to the known_hosts of the agent’s user.",
     ],
     noSuchRepository: [
-      "its host has none of that name that the agent may read",
+      "its host has no such repository, or the agent may not read it",
       <>
         {correct}, or give the agent {key}.
       </>,
@@ -57,8 +57,8 @@ export function CheckoutFailed({ failure: { cause, host }, job, build, pipeline,
         </>
       ) : (
         <>
-          This step takes the others from the repository:{" "}
-          <a href={editStepsPath(request, build)}>write them in the pipeline</a> if it has none.
+          This step reads the other steps from the repository:{" "}
+          <a href={editStepsPath(request, build)}>write them in the pipeline</a> if the repository has none.
         </>
       )}
     </p>

@@ -76,15 +76,15 @@ describeWorldOn(sqlite, "a job that failed in its checkout", startQueuePages, (p
       [["Host key verification failed.", "fatal: Could not read from remote repository."], /known_hosts/],
       [
         ["remote: Repository not found.", `fatal: repository '${shown}/' not found`],
-        /none of that name that the agent may/,
+        /no such repository, or the agent may not read it/,
       ],
       [
         ["ERROR: Repository not found.", "fatal: Could not read from remote repository."],
-        /none of that name that/,
+        /no such repository/,
       ],
       [
         ["fatal: '/srv/app.git' does not appear to be a git repository"],
-        /none of that name that the agent may read/,
+        /no such repository, or the agent may not read it/,
       ],
       [
         [`fatal: Authentication failed for '${shown}/'`],

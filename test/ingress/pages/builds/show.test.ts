@@ -183,7 +183,7 @@ describeWorldOn(sqlite, "the page of a build", startQueuePages, (pages) => {
       return {
         buttons: buttons.map(([, isSecondary, , words]) => (isSecondary ? `${words}, secondary` : words)),
         hints: buttons.map(([, , hint]) => hint),
-        isSaid: text.includes("The steps were edited since. Retry runs the steps of this build, a new build"),
+        isSaid: text.includes("The steps were edited since. Retry runs the steps of this build; a new build"),
       };
     };
     const retryFirst = ["Retry 2 failed jobs", "Rebuild, secondary"];

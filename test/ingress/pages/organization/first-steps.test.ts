@@ -98,7 +98,7 @@ describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (
       assert.equal((await person.get(link ?? "")).status, 200, link);
     };
     await leads("Create a cluster", /\/clusters#new-cluster$/);
-    for (const later of ["first queue", "registration token", "Start an agent", "source host, or a trigger"])
+    for (const later of ["first queue", "registration token", "Start an agent", "or give it a trigger"])
       await leads(later, undefined);
 
     const cluster = await createCluster(services, operator, { name: "It's" });
