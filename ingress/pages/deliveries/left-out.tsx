@@ -24,6 +24,9 @@ export interface LeftOut {
   subject: Subject | undefined;
 }
 
+/** A list has hundreds of branches at most: longer patterns could hold the event loop for a quarter of a second. */
+const maxComparedPatterns = 1000;
+
 /** The webhook of a provider, with the limits of its pipeline. */
 type Receiver = Pick<Trigger, "type"> & Pick<PipelineFacts, "branchConfiguration" | "providerSettings">;
 
@@ -46,7 +49,10 @@ export async function loadLeftOut(
     const [reading, receiver] = [readings.get(delivery.id), receiverOf(delivery)];
     if (!reading || !receiver || !("happened" in reading)) continue;
     const { happened } = reading;
-    const other = delivery.reason === "branch_mismatch" ? findOtherBranch(happened, receiver) : undefined;
+    const other =
+      delivery.reason === "branch_mismatch"
+        ? findOtherBranch(happened, receiver, maxComparedPatterns)
+        : undefined;
     leftOut.set(delivery.id, { other, subject: subjectOf(happened) });
   }
   return leftOut;

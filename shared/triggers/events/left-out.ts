@@ -1,6 +1,6 @@
 // Why an event of a source host made no build, beside its reason. The settings are those of now: they may have changed since.
 
-import { matchesBranch } from "../../conditions/branches.ts";
+import { matchesBranch, maxBranchPatternsLength } from "../../conditions/branches.ts";
 import { namesInSteps, type Value } from "../../conditions/names.ts";
 import { parseCondition } from "../../conditions/parse.ts";
 import { listReads } from "../../conditions/reads.ts";
@@ -43,16 +43,20 @@ export interface OtherBranch {
   isOfRequest: boolean;
 }
 
-/** Undefined if the present patterns leave none of its branches out. */
+/**
+ * Undefined if the present patterns leave none of its branches out.
+ * @param maxPatterns longer patterns are not compared
+ */
 export function findOtherBranch(
   happened: Happened,
   { branchConfiguration, providerSettings }: Pick<PipelineFacts, "branchConfiguration" | "providerSettings">,
+  maxPatterns = maxBranchPatternsLength,
 ): OtherBranch | undefined {
   const settings = withDefaults(providerSettings);
   const isOfRequest = happened.type === "pull_request";
   const ofRequests = usedText(settings, "pull_request_branch_filter_configuration");
   const patterns = isOfRequest ? ofRequests : branchConfiguration;
-  if (!patterns) return undefined;
+  if (!patterns || patterns.length > maxPatterns) return undefined;
   const branch = branchesOf(happened).find((name) => !matchesBranch(patterns, name));
   return branch === undefined ? undefined : { branch, patterns, isOfRequest };
 }

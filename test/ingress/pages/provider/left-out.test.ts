@@ -74,6 +74,17 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
     assert.match(words(await show(delivery)), /Why no build the pipeline does not build this branch/);
   });
 
+  it("is compared with long patterns on its own page only", async () => {
+    const patterns = Array.from({ length: 200 }, (_, at) => `release/${at}`).join(" ");
+    const { path, deliver } = await connect({ branches: patterns });
+
+    const delivery = await deliver(docs);
+
+    assert.match(words(await show(delivery)), /Why no build docs is not among release\/0/);
+    const list = words(await show(`${path}/provider`));
+    assert.match(list, /not run docs: the pipeline does not build this branch/);
+  });
+
   it("is named among the deliveries of the organization, by the limits of its own pipeline", async () => {
     const limited = await connect({ branches: "only-main" });
     const settings = { filter_enabled: true, filter_condition: "build.tag != null" };
