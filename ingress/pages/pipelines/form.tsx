@@ -101,7 +101,7 @@ const noRepository = {
 /** Says how to write a name without a host, such as acme/app: agents could not clone it. */
 function shortNameProblems(repository = ""): Problem[] {
   const name = repository.trim();
-  if (!/^[\w.-]+\/[\w.-]+$/.test(name) || name.startsWith(".")) return [];
+  if (!/^\w[\w.-]*\/[\w.-]+$/.test(name)) return [];
   const message = `Repository must be an address with its host, such as https://github.com/${excerpt(name)}`;
   return [{ field: "repository", message }];
 }

@@ -224,21 +224,19 @@ async function readMore(
   organizationId: string,
   text: string,
 ): Promise<{ more: Record<string, unknown>; problem?: string }> {
-  const refuse = (reason: string) => ({
-    more: {},
-    problem: `Other members ${reason}, as in checkout: {skip: true}`,
-  });
+  const refuse = (reason: string) => ({ more: {}, problem: `Other members ${reason}` });
+  const noMap = refuse("must be a map, as in checkout: {skip: true}");
   if (text.trim() === "") return { more: {} };
   const json = await parseJson(text);
   if (json.problem && json.problem !== "invalid_json") return refuse(jsonProblems[json.problem]);
-  if (!json.problem) return isMap(json.value) ? { more: json.value } : refuse("must be a map");
+  if (!json.problem) return isMap(json.value) ? { more: json.value } : noMap;
   if (Buffer.byteLength(text) > maxYamlBytes)
     return refuse(
       `${jsonProblems.invalid_json}, and YAML of more than ${exactSize(maxYamlBytes)} is not read`,
     );
   const yaml = await readShortYaml(organizationId, text.replace(/^\ufeff/, ""));
   if ("problem" in yaml) return { more: {}, problem: `Other members: ${yaml.problem}` };
-  return isMap(yaml.value) ? { more: yaml.value } : refuse("must be a map");
+  return isMap(yaml.value) ? { more: yaml.value } : noMap;
 }
 
 /** Pasted text may begin with a byte order mark, which nobody sees: `trim` takes it for white space. */

@@ -268,6 +268,8 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
         "repository",
         "Repository must be an address with its host, such as https://github.com/acme/app",
       );
+      const unsafe = "Repository must be an address, without control characters";
+      await refused({ repository: "-oProxy/app" }, "repository", unsafe);
       await refused({ cluster: "x" }, "cluster", "Cluster must be a cluster of the organization");
       await refused({ "step-0-command": " " }, "step-0-command", "Step command can't be blank");
       await refused(
@@ -288,10 +290,10 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       await more("a: 1\na: 2", ": line 2, column 1: has the key a twice");
       await more(
         `a: ${"x".repeat(16 * 1024)}`,
-        " are not valid JSON, and YAML of more than 16 KB is not read.*",
+        " are not valid JSON, and YAML of more than 16 KB is not read",
       );
       await more(`a: ${"[".repeat(200)}`, ": .*");
-      await more(`{"a": ${"[".repeat(200)}${"]".repeat(200)}}`, " are nested too deeply.*");
+      await more(`{"a": ${"[".repeat(200)}${"]".repeat(200)}}`, " are nested too deeply");
     });
   });
 
