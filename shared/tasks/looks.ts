@@ -16,7 +16,7 @@ export interface DueWork {
 /**
  * Looks for due work when it is woken.
  * @param look returns true if there may be more
- * @param started what looks start, which may wake them. It is idle, too, once nothing runs
+ * @param started the work that looks start, and that may wake them: `idle` waits for it, too
  */
 export function openLooks(
   { log }: Services,

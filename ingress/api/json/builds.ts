@@ -91,7 +91,7 @@ interface WrittenBuild {
   jobs: string | AsyncGenerator<string>;
 }
 
-/** Keeps no rows but those of a large build: its caller waits for turns, and what it has meanwhile is collected late. */
+/** Returns texts, except for a large build: its caller waits for turns, and rows would stay in memory meanwhile. */
 async function writeBatch(
   services: Services,
   answer: BuildsOfAnswer,

@@ -90,7 +90,7 @@ function inWords(need: Need, request: MemberRequest): Words {
         state: "refuses",
         thing: others.length === 0 && first ? link(first) : `${need.queues.length} queues`,
         reason: others.length === 0 ? "no agent" : <>have no agent: {list}</>,
-        button: <StartAgent queues={need.queues} request={request} />,
+        button: <StartAgentLink queues={need.queues} request={request} />,
       };
     }
     case "no_agent_with_tags":
@@ -102,7 +102,7 @@ function inWords(need: Need, request: MemberRequest): Words {
             no agent with <CodeList names={need.tags} />
           </>
         ),
-        button: <StartAgent queues={[need.queue]} request={request} />,
+        button: <StartAgentLink queues={[need.queue]} request={request} />,
       };
     case "agents_paused":
       return {
@@ -157,7 +157,7 @@ function refusalInWords(
   };
 }
 
-function StartAgent({ queues, request }: { queues: Queue[]; request: MemberRequest }) {
+function StartAgentLink({ queues, request }: { queues: Queue[]; request: MemberRequest }) {
   const [first] = queues;
   if (!first) return null;
   const path =

@@ -4,11 +4,11 @@ interface Dialect {
 }
 
 /**
- * Makes SQLite plan each statement once. It would plan it anew for all values that a plan may depend on: those that
- * columns are compared with, and limits (https://sqlite.org/c3ref/prepare.html). For a read of few rows that takes ten
- * times as long as the read. The planner does not look behind a sign.
+ * Makes SQLite plan each statement once, by a plus sign before each value: the planner does not look behind it. Else it
+ * plans a statement anew whenever a limit changes, or a value that a column is compared with
+ * (https://sqlite.org/c3ref/prepare.html). For a read of few rows that takes ten times as long as the read.
  *
- * So a partial index needs its condition in the text of the statement.
+ * A partial index is used only if its condition is in the text of the statement.
  */
 export function hideValues<Database extends object>(database: Database): Database {
   const { dialect } = database as { dialect?: Dialect };
