@@ -1,3 +1,5 @@
+import { excerpt } from "../refusal.ts";
+
 /** A value of a condition. Lists that a condition writes may contain lists. */
 export type Value = string | number | boolean | null | readonly Value[];
 
@@ -89,6 +91,16 @@ export function isName(text: string): text is Name {
   return Object.hasOwn(kinds, text);
 }
 
+/** Says what to write in place of a function that conditions do not have. */
+export function describeWrongFunction(name: string): string {
+  const owner = name.slice(0, Math.max(0, name.lastIndexOf(".")));
+  const isText = isName(owner) && kinds[owner] === "text";
+  const advice = isText
+    ? `compare it with a regular expression, as in ${owner} =~ /main/`
+    : "the only one is build.env()";
+  return `Unknown function ${excerpt(name)}(): ${advice}`;
+}
+
 /** Says what to write in place of a name that a condition cannot use. */
 export function describeWrongName(text: string, names: ReadonlySet<Name>): string {
   if (isName(text)) return `${text} cannot be used here`;
@@ -105,5 +117,7 @@ export function describeWrongName(text: string, names: ReadonlySet<Name>): strin
   const meant = known.filter((name) => name.endsWith(`.${text}`));
   if (meant.length > 0) return `Unknown name ${text}: write ${meant.join(" or ")}`;
   const owners = [...new Set(known.map((name) => name.slice(0, name.indexOf("."))))].join(", ");
+  if (/^webhook\b/.test(text))
+    return `Unknown name ${text}: filters of triggers read the webhook; here names begin with ${owners}`;
   return `Unknown name ${text}: put texts in quotes; names begin with ${owners}`;
 }

@@ -20,7 +20,7 @@ import {
   type Expression,
   toProblem,
 } from "./expression.ts";
-import { describeWrongName, isName, type Name } from "./names.ts";
+import { describeWrongFunction, describeWrongName, isName, type Name } from "./names.ts";
 import { describeToken, type Token, Tokens } from "./tokens.ts";
 import { requireTruth } from "./types.ts";
 
@@ -184,8 +184,7 @@ class Parser {
   }
 
   #parseCall(name: string, { at }: Token, call: Token): Expression {
-    if (name !== "build.env" && name !== "env")
-      throw new ConditionError(`Unknown function ${excerpt(name)}(): the only one is build.env()`, at);
+    if (name !== "build.env" && name !== "env") throw new ConditionError(describeWrongFunction(name), at);
     if (this.#tokens.next.source === ")")
       throw new ConditionError('build.env() takes a name, as in build.env("NAME")', this.#tokens.next.at);
     return this.#node({ type: "env", variable: this.#nest(call, () => this.#parseClosed(")")), at });

@@ -141,6 +141,14 @@ const names: Rows = [
   ["¦step.outcome == 'passed'", "step.outcome cannot be used here"],
   ["¦pipeline.started_passing", "pipeline.started_passing cannot be used here"],
   ["¦build.meta_data('a') == 'b'", "Unknown function build.meta_data(): the only one is build.env()"],
+  [
+    "¦build.message.includes('a')",
+    "Unknown function build.message.includes(): compare it with a regular expression, as in build.message =~ /main/",
+  ],
+  [
+    "¦webhook.payload.ref == 'a'",
+    "Unknown name webhook.payload.ref: filters of triggers read the webhook; here names begin with build, pipeline, organization",
+  ],
   ["¦contains(build.branch)", "Unknown function contains(): the only one is build.env()"],
   ["build.env(¦) == 'a'", 'build.env() takes a name, as in build.env("NAME")'],
   ["build.env('A'¦, 'B')", "Expected ), found ,"],

@@ -165,7 +165,7 @@ function Facts({
           )
         }
       />
-      <Fact name="Filter now" value={filter} class="wide" />
+      <Fact name="Present filter" value={filter} class="wide" />
       <Fact name="Left out" value={reason ? null : note} />
       <Fact name="Size" value={sizeInWords(delivery.size)} />
       <Fact name="Content type" value={delivery.contentType} />

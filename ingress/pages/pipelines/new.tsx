@@ -74,6 +74,7 @@ async function show(
         button="Create pipeline"
         back={pathTo(patterns.pipelinesPage, parameters)}
       >
+        <p>The webhook of its repository, with address and secret, follows on the next page.</p>
         <PipelineFields draft={draft} {...choices} problems={problems} />
       </PostForm>
     ),

@@ -206,7 +206,7 @@ function Row({
         <summary>Other members, such as checkout</summary>
         <TextArea
           label="YAML or JSON"
-          placeholder={row.kind === "wait" ? "continue_on_failure: true" : "checkout: {skip: true}"}
+          placeholder={`As in ${row.kind === "wait" ? "continue_on_failure: true" : "checkout: {skip: true}"}`}
           {...more}
           {...codeField}
         />

@@ -14,6 +14,7 @@ import {
   withDefaults,
 } from "../../../shared/sources/settings.ts";
 import { toProblems } from "../../../shared/validation.ts";
+import { conditionsGuide } from "../address/guide.ts";
 import { branchesPath } from "../address/pipeline.ts";
 import { type LoadedProvider, loadProvider, providerPath } from "../address/provider.ts";
 import { Check, codeField, Field, FoldedFields, FormError, PostForm, Select } from "../ui/form.tsx";
@@ -218,8 +219,13 @@ function TextField({
 const hints: Record<TextWithFlag, (request: MemberRequest) => ComponentChildren> = {
   filter_condition: (request) => (
     <>
-      For tags, authors, labels and messages, as in build.tag != null. For branches alone, patterns are
-      enough: use <a href={branchesPath(request)}>Branches</a> of the pipeline.
+      For tags, authors, labels and messages, as in{" "}
+      <code>{"build.tag == null && build.message !~ /\\[docs\\]/"}</code>:{" "}
+      <a href={conditionsGuide} target="_blank" rel="noopener">
+        how to write conditions
+      </a>
+      . For branches alone, patterns are enough: use <a href={branchesPath(request)}>Branches</a> of the
+      pipeline.
     </>
   ),
   pull_request_branch_filter_configuration: () => "Patterns such as main release/*, parted by blanks.",
