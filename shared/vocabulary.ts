@@ -246,7 +246,7 @@ export interface CommonStep {
   key?: string;
   /** A condition (shared/conditions): the step is left out unless it holds. */
   if?: string;
-  /** Patterns of branches, parted by blanks: the step is left out on others. */
+  /** Patterns of branches, separated by spaces: the step is left out on others. */
   branches?: string;
   /** An empty list: the step waits for nothing. Absent: it waits for the barriers before it. */
   depends_on?: Dependency[];

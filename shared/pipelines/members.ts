@@ -36,7 +36,7 @@ const branchConfiguration = text("Branch configuration", maxBranchPatternsLength
   .transform((sent) => (sent === undefined ? undefined : blankToNull(onOneLine(sent))))
   .meta({
     description:
-      "Patterns of branches, parted by blanks, as in a step's branches. Other branches are not built. Null: all are",
+      "Patterns of branches, separated by spaces, as in a step's branches. Other branches are not built. Null: all are",
   });
 
 const variables = environmentSchema("Env")
@@ -159,7 +159,7 @@ export const pipelineMembers = {
     field: {
       label: "Branches",
       name: "branches",
-      hint: "Patterns such as main release/*, parted by blanks. Others are not built. Empty: all are. For all else, such as tags and authors, the source host’s settings have a condition.",
+      hint: "Patterns such as main release/*, separated by spaces. Others are not built. Empty: all are. For all else, such as tags and authors, the source host’s settings have a condition.",
     },
   },
   cloneMirrorUrl: {

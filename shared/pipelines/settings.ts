@@ -33,7 +33,7 @@ function filter(name: string) {
   const schema = text(name, maxBranchPatternsLength)
     .nullish()
     .transform((sent) => (sent === undefined ? undefined : (blankToNull(sent)?.trim() ?? null)));
-  const summary = "Patterns of branches, parted by blanks, as in a step's branches. Null: all";
+  const summary = "Patterns of branches, separated by spaces, as in a step's branches. Null: all";
   return changeable(schema.meta({ description: summary }), z.string().nullable());
 }
 
@@ -61,7 +61,7 @@ export const settingsMembers = {
     rule: null,
     field: {
       label: "Skips only on these branches",
-      hint: "Patterns such as main release/* or !main, parted by blanks. Empty: on all.",
+      hint: "Patterns such as main release/* or !main, separated by spaces. Empty: on all.",
     },
   },
   cancelRunningBranchBuilds: {

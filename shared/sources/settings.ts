@@ -114,7 +114,7 @@ export const declaredSettings = {
   pull_request_branch_filter_configuration: {
     of: branchFilters,
     default: null,
-    about: "The patterns of these branches, parted by blanks.",
+    about: "The patterns of these branches, separated by spaces.",
   },
   skip_builds_for_existing_commits: {
     of: all,

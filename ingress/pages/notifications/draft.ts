@@ -10,7 +10,7 @@ export interface ServiceDraft {
   provider: ServiceProvider;
   /** By name of the field. */
   texts: Readonly<Record<string, string>>;
-  /** The slugs of pipelines, parted by blanks. */
+  /** The slugs of pipelines, separated by spaces. */
   pipelines: string;
   /** Ids. */
   clusters: readonly string[];

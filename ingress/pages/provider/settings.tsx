@@ -228,5 +228,5 @@ const hints: Record<TextWithFlag, (request: MemberRequest) => ComponentChildren>
       pipeline.
     </>
   ),
-  pull_request_branch_filter_configuration: () => "Patterns such as main release/*, parted by blanks.",
+  pull_request_branch_filter_configuration: () => "Patterns such as main release/*, separated by spaces.",
 };

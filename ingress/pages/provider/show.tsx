@@ -12,6 +12,7 @@ import { causeWords } from "../deliveries/causes.ts";
 import { leftOutInBrief } from "../deliveries/left-out.tsx";
 import { BuildLinks, Deliveries, DeliveryState, reasonInWords } from "../deliveries/list.tsx";
 import { State } from "../states/state.tsx";
+import { toneOf } from "../states/tones.ts";
 import { Refused } from "../triggers/refused.tsx";
 import { OnlyLocal } from "../ui/copy-field.tsx";
 import { FormError, LinkButton, PostButton } from "../ui/form.tsx";
@@ -210,7 +211,7 @@ function Arrival({
   const newest = made.at(-1);
   const reason = reasonOf(webhook, last);
   return (
-    <p class="notice">
+    <p class={toneOf(newest?.state ?? "not_run") === "passed" ? "notice" : "quiet"}>
       Last delivery {at}:{" "}
       {newest ? (
         <>

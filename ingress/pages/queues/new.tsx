@@ -28,8 +28,8 @@ export const newQueuePage = formPage({
     <>
       {isFirst && (
         <p>
-          The first queue is the default queue of its cluster: steps and agents that name no queue use it. Its
-          key may be “default”.
+          The first queue is the default queue of its cluster: steps and agents that name no queue use it. A
+          good key is “default”.
         </p>
       )}
       <MemberFields

@@ -57,7 +57,7 @@ export const commonMembers: Members<Omit<CommonStep, "others">> = {
     given: named(
       ["branches", "branch_configuration"],
       branchPatterns,
-      "Patterns, parted by blanks. The step is left out on other branches",
+      "Patterns, separated by spaces. The step is left out on other branches",
     ),
     parse: ({ branches, branch_configuration }) =>
       [branches, branch_configuration].find((patterns) => patterns?.trim()) ?? undefined,

@@ -66,7 +66,7 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
     assert.ok(
       !list.slice(list.indexOf("Last deliveries"), list.indexOf("The webhook")).includes("release/29"),
     );
-    const banner = /<p class="notice">.*?<\/p>/s.exec(await show(`${path}/provider`))?.[0] ?? "";
+    const banner = /<p class="quiet">Last delivery.*?<\/p>/s.exec(await show(`${path}/provider`))?.[0] ?? "";
     assert.ok(banner.includes(`Last delivery <a href="${delivery}">`), "the banner leads to the delivery");
     assert.match(words(banner), /not run , docs is not among release\/0/);
 
