@@ -201,7 +201,9 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
     assert.match(text, /Why no build<\/dt><dd>the filter left it out/);
     assert.match(
       text,
-      new RegExp(`Present filter<.*?<a href="${at}/filter\\?delivery=${delivery}"><code>webhook\\.payload\\.ref`),
+      new RegExp(
+        `Present filter<.*?<a href="${at}/filter\\?delivery=${delivery}"><code>webhook\\.payload\\.ref`,
+      ),
     );
     assert.match(text, /<dl class="read-values">.*?payload\.ref<.*?&quot;y&quot;</s);
     assert.match(text, />Build it</);

@@ -118,7 +118,7 @@ describeWorld("the history", startQueuePages, (pages) => {
 
     const path = `${at("tokens")}/history`;
 
-    assert.match(await textOf(path, pages.asAda), /by the token “Release script”.*by a token · /s);
+    assert.match(await textOf(path, pages.asAda), /by the token “Release script”.*by a token\u00a0· /s);
     const others = await textOf(path);
     assert.match(others, /by a token/);
     assert.doesNotMatch(others, /Release script/);

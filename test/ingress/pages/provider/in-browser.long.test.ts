@@ -38,7 +38,7 @@ describeInBrowser("setting up a source host in a browser", startQueuePages, (pag
     await click(page, "Wait for the first delivery");
     assert.match(await text(page), /No delivery yet/);
 
-    await deliver(repository, webhook);
+    assert.equal((await deliver(repository, webhook)).status, 201);
 
     await eventually("the delivery on the page", async () => /Last delivery/.test(await text(page)));
     assert.ok(await page.getByRole("button", { name: "Copy the address" }).isVisible());
