@@ -21,7 +21,12 @@ interface Props {
 export function CheckoutFailed({ failure: { cause, host }, job, build, pipeline, request }: Props) {
   const edit = `${pipelinePath(request, patterns.editPipelinePage)}#field-repository`;
   const correct = <a href={edit}>Correct the repository</a>;
-  const key = <a href={checkoutGuide}>a key</a>;
+  const inGuide = (text: string) => (
+    <a href={checkoutGuide} target="_blank" rel="noopener">
+      {text}
+    </a>
+  );
+  const key = inGuide("a key");
   const told: Record<NonNullable<typeof cause>, [ComponentChildren, ComponentChildren]> = {
     unknownHost: [
       <>the agent’s machine finds no host {host ? <code>{host}</code> : "of that name"}</>,
@@ -52,7 +57,7 @@ export function CheckoutFailed({ failure: { cause, host }, job, build, pipeline,
       {!cause && "."}{" "}
       {fileOf(job.command ?? "") === undefined ? (
         <>
-          A command that needs no file of the repository can <a href={checkoutGuide}>skip the checkout</a>:{" "}
+          A command that needs no file of the repository can {inGuide("skip the checkout")}:{" "}
           <code>{"checkout: {skip: true}"}</code>.
         </>
       ) : (

@@ -220,7 +220,7 @@ const hints: Record<TextWithFlag, (request: MemberRequest) => ComponentChildren>
   filter_condition: (request) => (
     <>
       For tags, authors, labels and messages, as in{" "}
-      <code>{"build.tag == null && build.message !~ /\\[docs\\]/"}</code>:{" "}
+      <code>{'build.branch == "main" && build.message !~ /\\[docs\\]/'}</code>:{" "}
       <a href={conditionsGuide} target="_blank" rel="noopener">
         how to write conditions
       </a>

@@ -151,7 +151,10 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     assert.match(form, /name="build_merge_group_checks_requested"/);
     assert.match(form, /name="publish_commit_status"[^>]* checked/);
     assert.doesNotMatch(form, /name="build_release_published"/);
-    assert.match(form, /as in <code>build\.tag .*For branches alone, .* In the API: filter_condition\./);
+    assert.match(
+      form,
+      /as in <code>build\.branch == .*For branches alone, .* In the API: filter_condition\./,
+    );
     assert.match(form, /\(build_branches in the API\)/);
     const { answer } = await create("https://bitbucket.org/acme/app.git");
     assert.match(read(answer), /View requests/);
