@@ -90,7 +90,8 @@ function Row({ step, isAdmin }: { step: Step; isAdmin: boolean }) {
   );
 }
 
-const admin = "npm run -s admin --";
+/** The operator’s commands, in the folder of Signalbox. */
+export const admin = "npm run -s admin --";
 
 /** From nothing to an agent that waits for jobs. */
 function agentSteps({ progress, queue, request }: Props): Step[] {

@@ -2,6 +2,7 @@ import { wordForShell } from "../../../shared/shell.ts";
 import { CopyField } from "../ui/copy-field.tsx";
 import { accountPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
+import { admin } from "./checklist.tsx";
 
 /** GET /new-organization: who makes one, and what comes next. No page makes one. */
 export const newOrganizationPage = accountPage((_, { user }) =>
@@ -31,6 +32,6 @@ export const newOrganizationPage = accountPage((_, { user }) =>
 );
 
 function commandsFor(email: string): string {
-  return `npm run -s admin -- org create --slug acme --name Acme
-npm run -s admin -- member add --org acme --user ${wordForShell(email)} --role admin`;
+  return `${admin} org create --slug acme --name Acme
+${admin} member add --org acme --user ${wordForShell(email)} --role admin`;
 }
