@@ -30,13 +30,18 @@ describeInBrowser("setting up a source host in a browser", startQueuePages, (pag
     };
   };
   const text = (page: Page) => page.getByRole("main").innerText();
+  /** Connects a repository, and shows the page that waits for its first delivery. @returns its webhook */
+  const waitForFirst = async (page: Page, repository: string) => {
+    const webhook = await connect(page, repository);
+    await click(page, "Wait for the first delivery");
+    assert.match(await text(page), /No delivery yet/);
+    return webhook;
+  };
 
   it("the page notices the first delivery, and keeps its button that copies the address", async () => {
     const page = await open();
     const repository = "https://github.com/acme/noticed.git";
-    const webhook = await connect(page, repository);
-    await click(page, "Wait for the first delivery");
-    assert.match(await text(page), /No delivery yet/);
+    const webhook = await waitForFirst(page, repository);
 
     assert.equal((await deliver(repository, webhook)).status, 201);
 
@@ -47,9 +52,7 @@ describeInBrowser("setting up a source host in a browser", startQueuePages, (pag
   it("the page notices a refused delivery, too", async () => {
     const page = await open();
     const repository = "https://github.com/acme/refused.git";
-    const webhook = await connect(page, repository);
-    await click(page, "Wait for the first delivery");
-    assert.match(await text(page), /No delivery yet/);
+    const webhook = await waitForFirst(page, repository);
 
     assert.equal((await deliver(repository, { ...webhook, secret: "another" })).status, 401);
 
