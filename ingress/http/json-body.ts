@@ -8,7 +8,7 @@ import { toProblems } from "../../shared/validation.ts";
 import type { Bodies } from "./body.ts";
 import { hasUtf8Charset, mediaType } from "./content-type.ts";
 import { asUtf8 } from "./report-body.ts";
-import { freeBuffers } from "./transfers/free-buffers.ts";
+import { freeBuffers } from "../../shared/process/own-buffers.ts";
 
 const defaultMaxBytes = 1024 * 1024;
 /** No body of ours nests deeper than a pipeline's steps. */

@@ -1,9 +1,11 @@
 import { defineHandler, type H3Event, type HTTPResponse } from "h3";
 import { isWellFormedToken } from "../../shared/crypto/tokens.ts";
+import { freeBuffers } from "../../shared/process/own-buffers.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { seeOwner } from "../../shared/sharing/presence.ts";
 import { type Arrival, findReplayedDelivery, keysOf } from "../../shared/triggers/deliveries/accept.ts";
+import type { HeldBody } from "../../shared/triggers/deliveries/check.ts";
 import type { EnabledTrigger, Intake } from "../../shared/triggers/deliveries/intake.ts";
 import type { RefusalCounts } from "../../shared/triggers/deliveries/refusal-counts.ts";
 import { DeliveryRefusal, payloadTooLarge } from "../../shared/triggers/deliveries/refusals.ts";
@@ -17,7 +19,6 @@ import { answerDeliveryRefusal } from "../http/errors.ts";
 import { giveBackDelivery, limitDeliveries, showDeliveriesLimit } from "../http/limits/limits.ts";
 import { isInNetworks } from "../http/network.ts";
 import { json, setHeader } from "../http/respond.ts";
-import { freeBuffers } from "../http/transfers/free-buffers.ts";
 import { readIdempotencyKey, readIndexed, requireFormat, storedHeaders } from "./headers.ts";
 import { RefusedSenders } from "./refused-senders.ts";
 import { requestParts } from "./samples.ts";
@@ -75,7 +76,7 @@ class Posting {
   /** Authenticated by the signature. */
   #messageId: string | undefined;
   /** The body as received. Empty once it is encoded, so that it is in memory only once. */
-  #body = noBytes;
+  #body: HeldBody = { bytes: noBytes };
 
   constructor(door: Door, event: H3Event) {
     this.#door = door;
@@ -100,7 +101,8 @@ class Posting {
   }
 
   #readParts(): RequestParts {
-    const body = this.#body === noBytes ? undefined : this.#body;
+    const { bytes } = this.#body;
+    const body = bytes === noBytes ? undefined : bytes;
     return requestParts(this.#event, this.#door.services.config.issueTracker, body);
   }
 
@@ -113,8 +115,7 @@ class Posting {
     const type = requireFormat(this.#event.req.headers, takesForms(trigger));
     const tenant = { organization: trigger.organizationId, trigger: trigger.id };
     const request = await bodies.read(this.#event, services.config.maxPayloadBytes, tooLarge, tenant);
-    this.#body = request.bytes;
-    request.bytes = noBytes;
+    this.#body = request;
     try {
       return await this.#check(trigger, type);
     } finally {
@@ -172,9 +173,10 @@ class Posting {
     }
     const body = await this.#checkBody(trigger, format);
     // The signature is that of the form, which the JSON alone does not give back.
-    const form = format === "form" ? this.#body : undefined;
-    if (!form && body.bytes !== this.#body) freeBuffers([this.#body]);
-    this.#body = noBytes;
+    const received = this.#body.bytes;
+    const form = format === "form" ? received : undefined;
+    if (!form && body.bytes !== received) freeBuffers([received]);
+    this.#body.bytes = noBytes;
     return await this.#accept(trigger, { contentType, keys, body }, form);
   }
 
@@ -204,7 +206,7 @@ class Posting {
 
   #requireSignature(trigger: EnabledTrigger): void {
     const now = this.#door.services.clock.now();
-    this.#messageId = requireSignature(trigger, this.#event.req.headers, { body: this.#body, now });
+    this.#messageId = requireSignature(trigger, this.#event.req.headers, { body: this.#body.bytes, now });
   }
 
   async #accept(
@@ -231,7 +233,7 @@ class Posting {
         if (acceptance.outcome === "replayed") return replayed(event, acceptance.id);
         isAccepted = acceptance.outcome === "accepted";
         if (acceptance.outcome === "accepted") return json(201, { id: acceptance.id });
-        this.#body = form ?? (await decodeBody(content.body)); // for the signature
+        this.#body.bytes = form ?? (await decodeBody(content.body)); // for the signature
         trigger = await this.#readRow();
       }
     } finally {

@@ -14,6 +14,7 @@ export const threads = [
   "shared/db/sqlite/checkpoint-task.ts",
   "shared/db/sqlite/off-loop-read.ts",
   "shared/triggers/filter/evaluate.ts",
+  "shared/triggers/payloads/check.ts",
   "shared/pipelines/configuration/parse.ts",
   "shared/annotations/rendering/render.ts",
 ];

@@ -9,10 +9,13 @@ import { inMs, type ThreadMessage } from "./threads.ts";
 const low = constants.priority.PRIORITY_BELOW_NORMAL;
 if (process.platform === "linux" && getPriority() < low) setPriority(0, low);
 
-const send = (message: ThreadMessage) => parentPort?.postMessage(message);
+const send = (message: ThreadMessage, transferred: ArrayBuffer[] = []) =>
+  parentPort?.postMessage(message, transferred);
 
 parentPort?.on("message", async ({ module, name, input }) => {
   const { [name]: task } = await import(module);
   send({ cpuMs: inMs(process.threadCpuUsage()) });
-  if (task) send({ result: task(input) });
+  if (!task) return;
+  const result = await task(input);
+  send({ result }, result?.transferred);
 });

@@ -70,7 +70,10 @@ export class Threads {
     this.#options = { max, deadlineMs, handleWait };
   }
 
-  /** Returns a function that runs an exported function of a module in a thread. */
+  /**
+   * Returns a function that runs an exported function of a module in a thread. The buffers that its result lists as
+   * `transferred` are not copied.
+   */
   wrap<Run extends (input: never) => unknown>(
     module: URL,
     name: string,

@@ -8,7 +8,7 @@ import type { Full, Holder, Owners } from "../../../shared/sharing/shares.ts";
 import { clientIp } from "../client-address.ts";
 import { networksOf, wideNetworkOf } from "../network.ts";
 import { nodeRequest } from "../node.ts";
-import { freeBuffers } from "./free-buffers.ts";
+import { freeBuffers } from "../../../shared/process/own-buffers.ts";
 import { isPauseDue, Transfer, type TransferRoom } from "./transfer.ts";
 
 /** The client closed the connection before its body was complete. */

@@ -1,10 +1,29 @@
 import { secondMs } from "../../durations.ts";
+import { asBuffer, memoryOf } from "../../process/own-buffers.ts";
 import { Refusal } from "../../refusal.ts";
-import { threads } from "../../sharing/resources.ts";
-import { type EncodedBody, encodeBody } from "../payloads/codec.ts";
-import { type PayloadFormat, readFormPayload } from "../payloads/form.ts";
-import { describeInvalidJson, findPayloadProblem, sliceBytes } from "../payloads/problem.ts";
+import { threads, workerThreads } from "../../sharing/resources.ts";
+import {
+  type CheckedPayload,
+  type checkInThread,
+  checkPayload,
+  type PayloadCheck,
+} from "../payloads/check.ts";
+import type { EncodedBody } from "../payloads/codec.ts";
+import type { PayloadFormat } from "../payloads/form.ts";
+import { sliceBytes } from "../payloads/problem.ts";
 import { busy, DeliveryRefusal } from "./refusals.ts";
+
+const inThread = workerThreads.wrap<typeof checkInThread>(
+  new URL("../payloads/check.ts", import.meta.url),
+  "checkInThread",
+);
+
+const noBytes = Buffer.alloc(0);
+
+/** A body that a check may take away: JSON that it accepts is in memory only once, as it is stored. */
+export interface HeldBody {
+  bytes: Buffer;
+}
 
 /**
  * Checks a body, then encodes it. The request's signal aborts when the caller disconnects.
@@ -12,7 +31,7 @@ import { busy, DeliveryRefusal } from "./refusals.ts";
  */
 export type BodyCheck = (
   organizationId: string,
-  body: Buffer,
+  body: HeldBody,
   request: { readonly signal: AbortSignal },
   format?: PayloadFormat,
 ) => Promise<EncodedBody>;
@@ -23,37 +42,53 @@ export interface BodyCheckOptions {
   maxWaitMs?: number;
 }
 
-/** @returns the JSON. @throws DeliveryRefusal 400 */
-export async function checkBody(
-  given: Buffer,
-  maxDepth: number,
-  format: PayloadFormat = "json",
-): Promise<EncodedBody> {
-  const body = format === "form" ? await readFormPayload(given) : given;
-  if (!body) throw new DeliveryRefusal("invalid_json", { message: "The form has no parameter payload" });
-  const problem = await findPayloadProblem(body, maxDepth);
-  if (problem === "invalid_json")
-    throw new DeliveryRefusal(problem, { message: `Payload ${describeInvalidJson(body)}` });
-  if (problem) throw new DeliveryRefusal(problem);
-  return encodeBody(body);
-}
-
-/** Checks small bodies at once. Organizations take turns with bodies of more than one slice. */
+/** Bounds the wait of a large body. */
 export function openBodyCheck({ maxDepth, maxWaitMs = 5 * secondMs }: BodyCheckOptions): BodyCheck {
-  const checkInTurn: BodyCheck = async (organizationId, body, request, format) => {
+  return async (organizationId, body, request, format = "json") => {
+    const check = { format, maxDepth };
+    if (isSmall(body)) return checkBody(organizationId, body, check);
     const deadline = AbortSignal.timeout(maxWaitMs);
     try {
       const signal = AbortSignal.any([request.signal, deadline]); // srvx makes the signal on demand
-      return await threads.take(organizationId, () => checkBody(body, maxDepth, format), signal);
+      return await checkBody(organizationId, body, check, signal);
     } catch (error) {
       const isLate = deadline.aborted && error === deadline.reason;
       const isFull = error instanceof Refusal && !(error instanceof DeliveryRefusal);
       throw isLate || isFull ? busy() : error;
     }
   };
+}
 
-  return (organizationId, body, request, format) =>
-    body.length <= sliceBytes
-      ? checkBody(body, maxDepth, format)
-      : checkInTurn(organizationId, body, request, format);
+/**
+ * Checks a small body at once, and any other in a thread, for which organizations take turns.
+ * @param signal ends the wait for the turn
+ * @throws DeliveryRefusal 400; Refusal 503; the signal's reason
+ */
+export async function checkBody(
+  organizationId: string,
+  body: HeldBody,
+  check: PayloadCheck,
+  signal?: AbortSignal,
+): Promise<EncodedBody> {
+  if (isSmall(body)) return requireSound(await checkPayload(body.bytes, check));
+  return threads.take(organizationId, () => checkLarge(body, check), signal);
+}
+
+function isSmall({ bytes }: HeldBody): boolean {
+  return bytes.length <= sliceBytes;
+}
+
+async function checkLarge(body: HeldBody, check: PayloadCheck): Promise<EncodedBody> {
+  const { bytes } = body;
+  const { checked, given } = await inThread({ ...check, bytes }, { transferred: memoryOf([bytes]) });
+  body.bytes = given ? asBuffer(given) : noBytes;
+  const encoded = requireSound(checked);
+  return { ...encoded, bytes: asBuffer(encoded.bytes) };
+}
+
+/** @throws DeliveryRefusal 400 */
+function requireSound(checked: CheckedPayload): EncodedBody {
+  if (!("problem" in checked)) return checked;
+  const { problem, ...more } = checked;
+  throw new DeliveryRefusal(problem, more);
 }

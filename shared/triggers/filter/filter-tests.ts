@@ -125,7 +125,8 @@ export function testFilterOnExample(
 ): Promise<FilterOutcome> {
   const { organizationId, expression, headers, payload } = test;
   return withSlot(test, async () => {
-    const body = await checkBody(Buffer.from(payload), config.maxPayloadDepth);
+    const check = { format: "json", maxDepth: config.maxPayloadDepth } as const;
+    const body = await checkBody(organizationId, { bytes: Buffer.from(payload) }, check, signal);
     const now = clock.now();
     const delivery = { id: newId(now), receivedAt: now, size: body.size };
     const input = toFilterInput({ expression, explains: true }, delivery, { headers, body });

@@ -49,6 +49,13 @@ function options(size: number) {
   return size > largeBytes ? { level, chunkSize: largeChunkBytes } : { level };
 }
 
+/** As `encodeBody`, in a thread that may block. */
+export function encodeBodySync(body: Buffer): EncodedBody {
+  const size = body.length;
+  const bytes = deflateRawSync(body, options(size));
+  return bytes.length < size ? { codec: "deflate", bytes, size } : { codec: "identity", bytes: body, size };
+}
+
 /** The bytes as received. @throws Error when the stored bytes are damaged */
 export async function decodeBody({ codec, bytes, size }: EncodedBody): Promise<Buffer> {
   if (codec === "identity") return bytes;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { freeBuffers } from "../../../ingress/http/transfers/free-buffers.ts";
+import { freeBuffers } from "../../shared/process/own-buffers.ts";
 
 describe("buffers that are freed", () => {
   it("leave the process at once", () => {
@@ -22,5 +22,11 @@ describe("buffers that are freed", () => {
 
     assert.equal(whole.toString("utf8", 0, 6), "abcdef");
     assert.equal(pooled.toString(), "pooled");
+  });
+
+  it("may be empty, or have been freed", () => {
+    const freed = Buffer.alloc(10_000);
+    for (let times = 0; times < 2; times++) freeBuffers([freed, Buffer.alloc(0)]);
+    assert.equal(freed.length, 0);
   });
 });
