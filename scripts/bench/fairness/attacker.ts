@@ -1,10 +1,13 @@
+import { readdirSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import { Assault } from "./assault.ts";
 import { type AttackName, attacks } from "./attacks.ts";
 import type { FairTenant } from "./tenants.ts";
 
-// The attacker is another machine: its work must not take the server's cores.
-setPriority(constants.priority.PRIORITY_LOW);
+// The attacker is another machine: its work must not take the server's cores. On Linux each thread has its own priority,
+// and those of V8 have started.
+const threads = process.platform === "linux" ? readdirSync("/proc/self/task").map(Number) : [process.pid];
+for (const thread of threads) setPriority(thread, constants.priority.PRIORITY_LOW);
 
 let stop = new AbortController();
 let assault: Assault | undefined;
