@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import {
+  listLatestRefused,
+  requireRefusedRequest,
+} from "../../../shared/triggers/deliveries/refused-requests.ts";
+import { findPayload } from "../../../shared/triggers/payloads/store.ts";
+import { describeWorld } from "../../helpers/databases.ts";
+import { eventually, post } from "../../helpers/http.ts";
+import { startQueuePages } from "../../helpers/pages.ts";
+
+const rows = Array.from({ length: 60_000 }, (_, index) => `row ${index}`);
+const large = JSON.stringify({ rows });
+
+describeWorld("large payloads", startQueuePages, (pages) => {
+  it("are kept as they came, many at once", async () => {
+    const { path } = await pages.acme.trigger();
+    const bodies = Array.from({ length: 12 }, (_, index) => large.replace("row 0", `first ${index}`));
+
+    const answers = await Promise.all(bodies.map((body) => post(pages.url + path, body)));
+
+    for (const [index, { status, text, body }] of answers.entries()) {
+      assert.equal(status, 201, text);
+      const kept = await findPayload(pages.services.db, body.id);
+      assert.equal(String(kept?.body), bodies[index]);
+    }
+  });
+
+  it("are in the sample of a refusal", async () => {
+    const trigger = await pages.acme.trigger();
+    const member = await pages.visitor(pages.bob);
+    await member.post(`/organizations/acme/pipelines/web/triggers/${trigger.id}/keep-refused-bodies`);
+    const cut = large.slice(0, -1);
+
+    const answer = await post(pages.url + trigger.path, cut);
+
+    assert.deepEqual([answer.status, answer.body.message], [400, "Payload is not valid JSON"]);
+    const sample = await eventually("the request", async () => {
+      const [found] = await listLatestRefused(pages.services, trigger.id);
+      return found && requireRefusedRequest(pages.services, trigger.id, found.id);
+    });
+    assert.equal(sample.size, cut.length);
+    assert.ok(cut.startsWith(sample.body?.toString().slice(0, 4000) ?? "no body"));
+  });
+});
