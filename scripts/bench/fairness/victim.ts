@@ -7,7 +7,7 @@ import { kilobyte, pushPayload } from "../bodies.ts";
 import { type PlainRequest, postJson } from "../load/request.ts";
 import { openCounter } from "../servers/counter.ts";
 import { makeContent, openUploader } from "./artifacts.ts";
-import { authorized, openClient, openRefresh, openSignIn } from "./client.ts";
+import { authorized, openClient, openLightClient, openRefresh, openSignIn } from "./client.ts";
 import type { Receivers } from "./receivers.ts";
 import type { FairTenant } from "./tenants.ts";
 
@@ -48,13 +48,14 @@ export type Victim = Awaited<ReturnType<typeof openVictim>>;
 
 export async function openVictim(databaseUrl: string, victim: FairTenant, receivers?: Receivers) {
   const client = openClient(() => address);
+  const { send, close } = openLightClient(address);
   const counter = await openCounter(databaseUrl, victim.pipelineId);
   const signIn = await openSignIn(client, victim);
   const small = postJson(victim.deliveryUrl, pushPayload(kilobyte));
   const { id } = JSON.parse((await client(small)).text);
   const filterTest = JSON.stringify({ expression: "webhook.payload.a == 1", delivery_id: id });
   const headers = { Cookie: victim.cookie };
-  const calling = (request: PlainRequest) => () => client(request);
+  const calling = (request: PlainRequest) => () => send(request);
   const { pages, rest } = victim;
   let uploader: Promise<Probe> | undefined;
 
@@ -67,14 +68,14 @@ export async function openVictim(databaseUrl: string, victim: FairTenant, receiv
     },
     async build() {
       const last = await counter.last();
-      const answer = await client(small);
+      const answer = await send(small);
       const isBuilt = async () => answer.status !== 201 || (await counter.last()) !== last;
       await isSoon(isBuilt, { everyMs: lookEveryMs });
       return answer;
     },
     async told() {
       const before = receivers?.countTold();
-      const answer = await client(small);
+      const answer = await send(small);
       const isTold = () => answer.status !== 201 || receivers?.countTold() !== before;
       await isSoon(isTold, { everyMs: lookEveryMs });
       return answer;
@@ -87,7 +88,13 @@ export async function openVictim(databaseUrl: string, victim: FairTenant, receiv
     signIn: calling(signIn(victim.email, password)),
     refresh: await openRefresh(client, victim),
   };
-  return { probe, [Symbol.asyncDispose]: counter[Symbol.asyncDispose] };
+  return {
+    probe,
+    async [Symbol.asyncDispose]() {
+      close();
+      await counter[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** Returns the probe of a job that uploads one small artifact after the other. */

@@ -50,6 +50,10 @@ export class KeptConnection {
     });
   }
 
+  get isClosed(): boolean {
+    return this.#socket.destroyed;
+  }
+
   close(): void {
     this.#socket.destroy();
   }
