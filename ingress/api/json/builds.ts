@@ -17,7 +17,7 @@ import type { BuildContent } from "../build-filter.ts";
 import type { PipelineTexts } from "./pipelines.ts";
 
 /** Builds or jobs of so many bytes are read at once: that takes a few milliseconds of the event loop. */
-const maxBytes = 64 * 1024;
+const maxBytes = 96 * 1024;
 /** Of the JSON of a job besides its step, with its agent. */
 const bytesOfJob = 2048;
 

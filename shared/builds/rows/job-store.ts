@@ -58,13 +58,20 @@ export function selectJobs<On extends Reader | Tx>(db: On) {
   return db.select({ job: jobs, first: first.columns }).from(jobs).leftJoin(first.table, first.isReferredTo);
 }
 
-/** Adds the text of its step to a job: to copy its forty members takes twice as long. */
+/**
+ * Adds the text of its step to a job: to copy its forty members takes twice as long. `Object.assign` would make a hash
+ * table of it, of 3 KB.
+ */
 export function wholeJob({ job, first }: StoredJob): Job {
   const { ownOptions } = job;
   const { ownLabel, ownCommand } = first ?? job;
   const isMerged = first && (first.ownOptions || ownOptions);
   const options = isMerged ? { ...first.ownOptions, ...ownOptions } : ownOptions;
-  return Object.assign(job, { label: labelOf(ownLabel, options), command: ownCommand, options });
+  const whole = job as JobRow & Job;
+  whole.label = labelOf(ownLabel, options);
+  whole.command = ownCommand;
+  whole.options = options;
+  return whole;
 }
 
 export async function listJobsById(tx: Tx, ids: string[]): Promise<Map<string, Job>> {
