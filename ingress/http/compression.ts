@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { constants, createGzip, gzip, type ZlibOptions } from "node:zlib";
 import type { H3Event, HTTPResponse } from "h3";
+import { freeSent } from "../../shared/process/own-buffers.ts";
 import { threads } from "../../shared/sharing/resources.ts";
 import { takeOwnTurn } from "../../shared/sharing/turns.ts";
 import { qualityIn } from "./content-type.ts";
@@ -37,6 +38,7 @@ export async function compressAnswer(event: H3Event, answer: HTTPResponse): Prom
   if (method === "HEAD") return new PlainResponse(status, null, headers);
   const options = { level, chunkSize: Math.ceil(body.length / 2) };
   const bytes = (await takeOwnTurn(threads, () => compress(body, options))) as Buffer<ArrayBuffer>;
+  if (typeof body !== "string") freeSent(body);
   return new PlainResponse(status, bytes, headers);
 }
 

@@ -1,5 +1,6 @@
 import type { H3Event } from "h3";
 import { toJSONSchema, type z } from "zod";
+import { freeBuffers } from "../../shared/process/own-buffers.ts";
 import { exactSize, type Problem, Refusal, validationFailed } from "../../shared/refusal.ts";
 import { openOrder } from "../../shared/sharing/in-order.ts";
 import { longReads } from "../../shared/sharing/resources.ts";
@@ -8,7 +9,6 @@ import { toProblems } from "../../shared/validation.ts";
 import type { Bodies } from "./body.ts";
 import { hasUtf8Charset, mediaType } from "./content-type.ts";
 import { asUtf8 } from "./report-body.ts";
-import { freeBuffers } from "../../shared/process/own-buffers.ts";
 
 const defaultMaxBytes = 1024 * 1024;
 /** No body of ours nests deeper than a pipeline's steps. */

@@ -2,6 +2,7 @@ import { ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { H3Event } from "h3";
 import { secondMs } from "../../shared/durations.ts";
+import { forOneAnswer, freeSent } from "../../shared/process/own-buffers.ts";
 import type { Transfer } from "./transfers/transfer.ts";
 
 export interface ResponseListeners {
@@ -98,7 +99,8 @@ export class StagedResponse extends ServerResponse {
   }
 
   #endInSlices(chunk: string | Uint8Array): void {
-    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+    const bytes = typeof chunk === "string" ? forOneAnswer(Buffer.from(chunk)) : chunk;
+    this.once("finish", () => freeSent(bytes));
     const transfer = this.#event && this.#listeners?.onLargeBody(this.#event, bytes.length);
     transfer?.start();
     let index = 0;

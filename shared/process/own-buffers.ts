@@ -14,6 +14,19 @@ export function freeBuffers(buffers: Iterable<Buffer>): void {
   for (const memory of memoryOf(buffers)) memory.transfer(0);
 }
 
+const sentOnce = new WeakSet<Uint8Array>();
+
+/** Says that nobody reads the bytes of an answer once they are sent. Returns them. */
+export function forOneAnswer<Bytes extends Uint8Array>(bytes: Bytes): Bytes {
+  sentOnce.add(bytes);
+  return bytes;
+}
+
+/** Frees the bytes of an answer that was sent, if they were made for it alone. */
+export function freeSent(bytes: Uint8Array): void {
+  if (sentOnce.has(bytes)) freeBuffers([asBuffer(bytes)]);
+}
+
 /** The bytes that another thread gave. */
 export function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, length);

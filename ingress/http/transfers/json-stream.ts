@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type H3Event, HTTPResponse } from "h3";
+import { forOneAnswer } from "../../../shared/process/own-buffers.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import { longReads } from "../../../shared/sharing/resources.ts";
 import { acceptsGzip, compressPieces } from "../compression.ts";
@@ -39,7 +40,10 @@ export async function answerJson(
     : readFirst());
   // A long text becomes bytes once. Else it is converted to count them, and again to send them.
   if (first.isWhole)
-    return jsonText(status, first.text.length < pieceLength ? first.text : Buffer.from(first.text));
+    return jsonText(
+      status,
+      first.text.length < pieceLength ? first.text : forOneAnswer(Buffer.from(first.text)),
+    );
   const pieces = piecesOf(first.text, parts);
   setHeader(event, "Vary", "Accept-Encoding");
   const isCompressed = acceptsGzip(event);

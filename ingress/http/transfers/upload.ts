@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { H3Event } from "h3";
 import { secondMs } from "../../../shared/durations.ts";
+import { freeBuffers } from "../../../shared/process/own-buffers.ts";
 import type { Refusal } from "../../../shared/refusal.ts";
 import { ownerAtDoor, ownerOfNetwork } from "../../../shared/sharing/owner.ts";
 import { loopTurn } from "../../../shared/sharing/resources.ts";
@@ -8,7 +9,6 @@ import type { Full, Holder, Owners } from "../../../shared/sharing/shares.ts";
 import { clientIp } from "../client-address.ts";
 import { networksOf, wideNetworkOf } from "../network.ts";
 import { nodeRequest } from "../node.ts";
-import { freeBuffers } from "../../../shared/process/own-buffers.ts";
 import { isPauseDue, Transfer, type TransferRoom } from "./transfer.ts";
 
 /** The client closed the connection before its body was complete. */
