@@ -180,14 +180,14 @@ class Posting {
     return await this.#accept(trigger, { contentType, keys, body }, form);
   }
 
-  /** A full server does not count against the limit; a wrong payload, or too many at once, does. */
+  /** A full server and its faults do not count against the limit; a wrong payload, or a client that goes, does. */
   async #checkBody(trigger: EnabledTrigger, format: PayloadFormat): Promise<EncodedBody> {
+    const { req } = this.#event;
     try {
-      const { checkBody } = this.#door.intake;
-      return await checkBody(trigger.organizationId, this.#body, this.#event.req, format);
+      return await this.#door.intake.checkBody(trigger.organizationId, this.#body, req, format);
     } catch (error) {
-      if (error instanceof DeliveryRefusal && error.refusalCause === "busy")
-        await giveBackDelivery(this.#door.services, trigger);
+      const isWrong = error instanceof DeliveryRefusal && error.refusalCause !== "busy";
+      if (!isWrong && error !== req.signal.reason) await giveBackDelivery(this.#door.services, trigger);
       throw error;
     }
   }

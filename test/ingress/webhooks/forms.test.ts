@@ -11,7 +11,7 @@ const formOf = (payload: string) => new URLSearchParams({ payload }).toString();
 
 describeWorld(
   "webhooks of GitHub as forms",
-  withSettings(openProviderApi, { MAX_PAYLOAD_BYTES: "100000" }),
+  withSettings(openProviderApi, { MAX_PAYLOAD_BYTES: "300000" }),
   (api) => {
     const send = ({ provider }: Hooked, form: string, headers: Record<string, string> = {}) =>
       api.postTo(provider.webhook_url, form, {
@@ -30,7 +30,7 @@ describeWorld(
         const { payload, content_type } = await requestOf(made, answer.body.id);
         assert.deepEqual([payload, content_type], [githubPush(), type]);
       }
-      const large = JSON.stringify({ ...githubPush(), text: "ä".repeat(20_000) });
+      const large = JSON.stringify({ ...githubPush(), text: "ä".repeat(100_000) });
       const accepted = await send(made, formOf(large).replaceAll("%C3%A4", "ä"));
       assert.equal(accepted.status, 201, accepted.text);
       assert.deepEqual((await requestOf(made, accepted.body.id)).payload, JSON.parse(large));
@@ -48,7 +48,7 @@ describeWorld(
       const path = `/pipelines/${made.slug}/provider/secret`;
       const change = async (secret: string) =>
         assert.equal((await api.send("PUT", path, { body: { secret } })).status, 204);
-      const large = formOf(JSON.stringify({ ...githubPush(), text: "x".repeat(50_000) }));
+      const large = formOf(JSON.stringify({ ...githubPush(), text: "x".repeat(200_000) }));
       assert.equal((await send(made, large)).status, 201); // it is cached now
       await change(made.provider.secret ?? "");
       assert.equal((await send(made, large)).status, 201);
@@ -64,9 +64,11 @@ describeWorld(
         ["a=1", 400, "The form has no parameter payload"],
         ["payload=", 400, "Payload is not valid JSON"],
         ["payload={", 400, "Payload is not valid JSON"],
+        [`a=${"x".repeat(200_000)}`, 400, "The form has no parameter payload"],
+        [`payload={&a=${"x".repeat(200_000)}`, 400, "Payload is not valid JSON"],
         ["payload=%22%FF%22", 400, "Payload is not valid JSON"],
         [formOf(deep), 400, "Payload is nested too deeply"],
-        [`payload="${"x".repeat(100_000)}"`, 413, "Payload is larger than 100,000 bytes"],
+        [`payload="${"x".repeat(300_000)}"`, 413, "Payload is larger than 300,000 bytes"],
       ] as const) {
         const answer = await send(made, form);
         assert.deepEqual([answer.status, answer.body.message], [status, message], form.slice(0, 50));

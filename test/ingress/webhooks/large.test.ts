@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { threads } from "../../../shared/sharing/resources.ts";
 import {
   listLatestRefused,
   requireRefusedRequest,
 } from "../../../shared/triggers/deliveries/refused-requests.ts";
 import { findPayload } from "../../../shared/triggers/payloads/store.ts";
+import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { describeWorld } from "../../helpers/databases.ts";
-import { eventually, post } from "../../helpers/http.ts";
+import { type Answer, eventually, post } from "../../helpers/http.ts";
 import { startQueuePages } from "../../helpers/pages.ts";
+import { signed } from "../../pipelines/provider/provider-api.ts";
 
 const rows = Array.from({ length: 60_000 }, (_, index) => `row ${index}`);
 const large = JSON.stringify({ rows });
@@ -41,5 +44,33 @@ describeWorld("large payloads", startQueuePages, (pages) => {
     });
     assert.equal(sample.size, cut.length);
     assert.ok(cut.startsWith(sample.body?.toString().slice(0, 4000) ?? "no body"));
+  });
+
+  it("are verified anew where their trigger changed meanwhile", async () => {
+    const { services, acme } = pages;
+    const trigger = await acme.trigger({ type: "github", secret: "first secret" });
+    const send = () => post(pages.url + trigger.path, large, signed("first secret", large));
+    assert.equal((await send()).status, 201); // it is cached now
+
+    const renamed = await updateTrigger(services, acme.operator, trigger, { label: "Renamed" });
+    assert.equal((await send()).status, 201);
+    await updateTrigger(services, acme.operator, renamed, { secret: "second secret" });
+    assert.equal((await send()).status, 401);
+  });
+
+  it("do not count against the limit where their thread fails", async ({ mock }) => {
+    const { path, organizationId } = await pages.acme.trigger();
+    const remaining = ({ headers }: Answer) => Number(headers.get("ratelimit-remaining"));
+    const before = await post(pages.url + path, "{}");
+    const { take } = threads;
+    mock.method(threads, "take", (owner: string, ...more: [() => Promise<unknown>, AbortSignal?]) =>
+      owner === organizationId ? Promise.reject(new Error("It failed")) : take.call(threads, owner, ...more),
+    );
+
+    const failed = await post(pages.url + path, large);
+
+    const after = await post(pages.url + path, "{}");
+    assert.equal(failed.status, 500, failed.text);
+    assert.equal(remaining(before) - remaining(after), 1);
   });
 });
