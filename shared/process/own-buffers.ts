@@ -14,6 +14,11 @@ export function freeBuffers(buffers: Iterable<Buffer>): void {
   for (const memory of memoryOf(buffers)) memory.transfer(0);
 }
 
+/** Frees the rest of the memory that begins with these bytes. Nobody else may read it. */
+export function trim({ buffer, length }: Buffer<ArrayBuffer>): Buffer {
+  return Buffer.from(buffer.transfer(length));
+}
+
 const sentOnce = new WeakSet<Uint8Array>();
 
 /** Says that nobody reads the bytes of an answer once they are sent. Returns them. */

@@ -1,5 +1,5 @@
 import { asBuffer, freeBuffers, memoryOf } from "../../process/own-buffers.ts";
-import { type EncodedBody, encodeBody, encodeBodySync } from "./codec.ts";
+import { type EncodedBody, encodeBody, encodeBodyInThread } from "./codec.ts";
 import { type PayloadFormat, readFormPayload } from "./form.ts";
 import type { PayloadProblem } from "./json-scan.ts";
 import { describeInvalidJson, findPayloadProblem } from "./problem.ts";
@@ -20,8 +20,11 @@ export async function checkPayload(
   const body = format === "form" ? await readFormPayload(given) : given;
   if (!body) return { problem: "invalid_json", message: "The form has no parameter payload" };
   const problem = await findPayloadProblem(body, maxDepth);
-  if (problem === "invalid_json") return { problem, message: `Payload ${describeInvalidJson(body)}` };
-  return problem ? { problem } : encode(body);
+  if (!problem) return encode(body);
+  const refused =
+    problem === "invalid_json" ? { problem, message: `Payload ${describeInvalidJson(body)}` } : { problem };
+  if (body !== given) freeBuffers([body]);
+  return refused;
 }
 
 /**
@@ -34,11 +37,10 @@ export async function checkInThread({ bytes, ...check }: PayloadCheck & { bytes:
   transferred: ArrayBuffer[];
 }> {
   const given = asBuffer(bytes);
-  const checked = await checkPayload(given, check, encodeBodySync);
+  const checked = await checkPayload(given, check, encodeBodyInThread);
   const hasProblem = "problem" in checked;
   const made = hasProblem ? [] : [checked.bytes];
   if (hasProblem || check.format === "form")
     return { checked, given, transferred: memoryOf([...made, given]) };
-  if (checked.bytes !== given) freeBuffers([given]);
   return { checked, given: undefined, transferred: memoryOf(made) };
 }

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { trim } from "../../process/own-buffers.ts";
 import { sliceBytes } from "./problem.ts";
 
 /** The form of a payload: JSON, or a form with the JSON as its parameter `payload`. */
@@ -30,7 +31,7 @@ export async function readFormPayload(form: Buffer): Promise<Buffer | undefined>
       index += escaped >= 0 ? 3 : 1;
     }
   }
-  return read.subarray(0, length);
+  return trim(read.subarray(0, length));
 }
 
 /** -1: there are no two digits. */

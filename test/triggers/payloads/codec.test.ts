@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
-import { decodeBody, decodeBodySync, encodeBody } from "../../../shared/triggers/payloads/codec.ts";
+import {
+  decodeBody,
+  decodeBodySync,
+  encodeBody,
+  encodeBodyInThread,
+  encodeBodySync,
+} from "../../../shared/triggers/payloads/codec.ts";
 
 const text = (length: number) => Buffer.alloc(length, "one line of text, and another one\n");
 
@@ -11,6 +17,8 @@ describe("the codec of payloads", () => {
     for (const length of [0, 1, 4095, 4096, 4097, 20_000, 65_536, 3_000_000]) {
       for (const body of kinds.map((kind) => kind(length))) {
         const encoded = await encodeBody(body);
+        assert.deepEqual(encodeBodySync(body), encoded);
+        assert.deepEqual(encodeBodyInThread(Buffer.concat([body])), encoded);
         assert.equal(encoded.size, length);
         assert.ok((await decodeBody(encoded)).equals(body));
         assert.ok(decodeBodySync(encoded).equals(body));
@@ -33,6 +41,13 @@ describe("the codec of payloads", () => {
       assert.equal(each.codec, "deflate");
       assert.deepEqual(await decodeBody(each), bodies[index]);
     }
+  });
+
+  it("leaves no garbage in a thread", () => {
+    const body = Buffer.concat([text(300_000)]);
+    const { bytes } = encodeBodyInThread(body);
+    assert.equal(body.length, 0);
+    assert.equal(bytes.buffer.byteLength, bytes.length);
   });
 
   it("inflates exactly the received number of bytes", async () => {

@@ -24,6 +24,11 @@ describe("the payload of a form", () => {
   ] as const)
     it(`of ${form || "nothing"} is ${expected}`, async () => assert.equal(await read(form), expected));
 
+  it("is all of its memory", async () => {
+    const payload = await readFormPayload(Buffer.from("payload=%7B%7D&more=1"));
+    assert.deepEqual([payload?.buffer.byteLength, String(payload)], [2, "{}"]);
+  });
+
   it("is the same as others read it, over slices of the event loop too", async () => {
     const text = JSON.stringify({ text: "%+& ä€😀\n".repeat(40_000), "a b": "=" });
     for (const before of ["", "x=", "é", "%"]) {
