@@ -25,7 +25,11 @@ describeOnSqlite("deliveries that wait for a slow commit", (database) => {
     };
     const intake = openIntake({ ...services, db: { ...services.db, transaction } }, maxWaitMs);
     const trigger = await intake.requireEnabledTrigger(path.slice("/deliver/".length));
-    const body = await intake.checkBody(trigger.organizationId, { bytes: Buffer.from("{}") }, new AbortController());
+    const body = await intake.checkBody(
+      trigger.organizationId,
+      { bytes: Buffer.from("{}") },
+      new AbortController(),
+    );
     const answers: string[] = [];
     const accept = async (name: string) => {
       const content = { contentType: "application/json", externalId: null, event: null, headers: [] };

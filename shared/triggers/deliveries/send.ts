@@ -19,7 +19,7 @@ const eventPattern = new RegExp(`^[ -~]{1,${maxEventLength}}$`);
 /**
  * Sends a test delivery; a webhook's checks and limit apply.
  * @returns the delivery's id
- * @throws DeliveryRefusal 403, 413, 429, 400; Refusal 422 for the event
+ * @throws DeliveryRefusal 403, 413, 429, 400; Refusal 422 for the event, 503
  */
 export async function sendDelivery(
   services: Services,
