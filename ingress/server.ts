@@ -10,6 +10,7 @@ import { secondMs } from "../shared/durations.ts";
 import { findUnfinished } from "../shared/process/unfinished.ts";
 import type { Services } from "../shared/services/services.ts";
 import type { Config } from "../shared/settings/config.ts";
+import { addressesOnPlainHttp } from "../shared/settings/urls.ts";
 import { openTasks } from "../shared/tasks/runner.ts";
 import { openRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
 import { openRefusedRequests } from "../shared/triggers/deliveries/refused-requests.ts";
@@ -115,9 +116,8 @@ function listenOptions(config: Config) {
   };
 }
 
-/** On plain http anybody on the network path can take a session. Behind a TLS proxy the addresses say https. */
 function warnOfPlainHttp({ config, log }: Services): void {
-  const addresses = [...new Set([config.appUrl, config.authUrl])].filter((url) => url.startsWith("http:"));
+  const addresses = addressesOnPlainHttp(config);
   if (addresses.length === 0) return;
   log.warn(
     { addresses },

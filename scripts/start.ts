@@ -1,12 +1,12 @@
 import "../shared/process/node-version.ts";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { releaseMemory } from "../shared/process/heap.ts";
 import { privateRedisSocket } from "../shared/settings/private-redis.ts";
 import { localUrl, waitUntilReady } from "./start/address.ts";
 import { CannotStart, describe } from "./start/cannot-start.ts";
 import { whileDiskIsFull } from "./start/disk.ts";
+import { holdRoutineLines } from "./start/held-lines.ts";
 import type { Prepared } from "./start/prepare.ts";
 import { startPrivateRedis } from "./start/private-redis.ts";
 import {
@@ -20,14 +20,13 @@ import { repositoriesFolder } from "./start/push/repository.ts";
 import { serveGit } from "./start/push/server.ts";
 import { runPrepare } from "./start/run-prepare.ts";
 import { removeAddresses } from "./start/running.ts";
-import { supervise } from "./start/supervise.ts";
+import { printer, supervise } from "./start/supervise.ts";
 
 // It runs as long as the others: it loads none of the program.
 
 const ingress = "ingress";
 const agent = "agent";
 const readyWithinMs = 90_000;
-const settleMs = 500;
 /** Beyond SHUTDOWN_SECONDS, to close connections. */
 const closingMs = 10_000;
 
@@ -78,26 +77,35 @@ async function start(args: string[]): Promise<void> {
 }
 
 async function run(processes: PlannedProcess[], { host, port, shutdownMs, banner }: Prepared): Promise<void> {
-  const supervised = supervise(processes);
-  const failed = supervised.gaveUp.then((reason) => Promise.reject(new CannotStart(reason)));
   const stopped = once(stopSignal, "abort");
   const isOver = new AbortController();
+  const ready = hasIngress(processes)
+    ? waitUntilReady(
+        `${localUrl(host, port)}/readyz`,
+        readyWithinMs,
+        AbortSignal.any([stopSignal, isOver.signal]),
+      )
+    : undefined;
+  const lines = holdRoutineLines(printer(processes));
+  const supervised = supervise(agentsAfter(ready, processes), { print: lines.print });
+  const failed = supervised.gaveUp.then((reason) => Promise.reject(new CannotStart(reason)));
   try {
-    const signal = AbortSignal.any([stopSignal, isOver.signal]);
-    const ready = hasIngress(processes)
-      ? waitUntilReady(`${localUrl(host, port)}/readyz`, readyWithinMs, signal)
-      : Promise.resolve(false);
-    if (await Promise.race([ready, failed])) {
-      await sleep(settleMs); // the banner follows the first log lines
-      process.stdout.write(banner);
-    }
+    if (await Promise.race([ready, failed])) process.stdout.write(banner);
+    lines.release();
     releaseMemory();
     if (!stopSignal.aborted) await Promise.race([stopped, failed]);
   } finally {
     isOver.abort();
+    lines.release();
     say("Stopping.");
     await supervised.stop(shutdownMs + closingMs);
   }
+}
+
+/** An agent that starts beside the ingress would print that its connections are refused. */
+function agentsAfter(ready: Promise<boolean> | undefined, processes: PlannedProcess[]): PlannedProcess[] {
+  if (!ready) return processes;
+  return processes.map((each) => (each.kind === agent ? { ...each, after: ready } : each));
 }
 
 /** The agents of the demo get its token. Without one there are none. */

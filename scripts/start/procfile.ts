@@ -12,6 +12,8 @@ export interface PlannedProcess extends Kind {
   env?: NodeJS.ProcessEnv;
   /** Default: that of this process. */
   user?: { uid?: number; gid?: number };
+  /** It starts once this resolves with true. Default: at once. */
+  after?: Promise<boolean>;
 }
 
 const maxOfKind = 100;

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { styleText } from "node:util";
 import { configurationFault } from "../../shared/process/exit-codes.ts";
 import { formatForPeople } from "../../shared/process/log-for-people.ts";
+import type { PrintLine } from "./held-lines.ts";
 import type { PlannedProcess } from "./procfile.ts";
 
 export interface Supervised {
@@ -18,7 +19,7 @@ export interface Supervised {
 
 export interface SuperviseOptions {
   /** Default: writes it to stdout, behind the name in color. */
-  print?: (name: string, line: string) => void;
+  print?: PrintLine;
   /** Called when a process ends by itself. */
   onExit?: (name: string, code: number | null, signal: NodeJS.Signals | null) => void;
 }
@@ -32,14 +33,14 @@ const maxEarlyFailures = 3;
 const afterKillMs = 500;
 const colors = ["cyan", "yellow", "magenta", "green", "blue"] as const;
 
-/** Restarts each process that ends. */
+/** Starts each process, and restarts it when it ends. */
 export function supervise(
   processes: PlannedProcess[],
   { print = printer(processes), onExit = () => {} }: SuperviseOptions = {},
 ): Supervised {
   const { promise: gaveUp, resolve: giveUp } = Promise.withResolvers<string>();
   const all = processes.map((planned) => new Supervisee(planned, { print, onExit, giveUp }));
-  for (const each of all) each.start();
+  for (const each of all) each.startWhenDue();
 
   return {
     gaveUp,
@@ -55,7 +56,8 @@ export function supervise(
   };
 }
 
-function printer(processes: PlannedProcess[]): (name: string, line: string) => void {
+/** Writes to stdout, behind the name in color. */
+export function printer(processes: PlannedProcess[]): PrintLine {
   const width = Math.max(...processes.map(({ name }) => name.length));
   const prefixes = new Map(
     processes.map(({ name }, index) => [
@@ -88,6 +90,14 @@ class Supervisee {
 
   get pid(): number | undefined {
     return this.#child?.pid;
+  }
+
+  startWhenDue(): void {
+    const { after } = this.#planned;
+    const startIf = (isDue: boolean) => void (isDue && !this.#isEnding && this.start());
+    if (after)
+      after.then(startIf, () => {}); // whoever made the promise reports it
+    else this.start();
   }
 
   start(): void {

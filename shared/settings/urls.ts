@@ -111,9 +111,18 @@ export function endpointUrl({ webhookUrl }: Config, token: string): string {
   return `${webhookUrl}/deliver/${token}`;
 }
 
-const loopback = /^(localhost|127\.|\[::1\])/;
+const loopback = /^((localhost|127(\.\d+){3}|\[::1\])(:\d+)?|::1)$/;
 
 /** Says if only this machine reaches a host. @param host with or without its port */
 export function isLoopback(host: string): boolean {
   return loopback.test(host);
+}
+
+/**
+ * Returns the addresses of pages and sign-ins where anybody on the network path can take a session. Behind a TLS proxy
+ * the addresses say https. A loopback address has no network path, unless the port is open to other machines.
+ */
+export function addressesOnPlainHttp({ host, appUrl, authUrl }: Config): string[] {
+  const isLocal = (url: string) => isLoopback(host) && isLoopback(new URL(url).host);
+  return [...new Set([appUrl, authUrl])].filter((url) => url.startsWith("http:") && !isLocal(url));
 }

@@ -78,6 +78,14 @@ describe("npm start", { skip }, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  it("shows its progress and then the banner, without a line of the log or a warning", () => {
+    const [progress = ""] = output.split("\nSignalbox is running.");
+
+    assert.match(progress, /^Bringing the database up to date\.$/m);
+    assert.doesNotMatch(progress, /^\[/m, "a line of a process");
+    assert.doesNotMatch(output, /ECONNREFUSED|plain http/);
+  });
+
   it("prints commands that post a webhook, show its passed build, and read its payload and its log", async () => {
     const [post, show, job, read, log] = output.match(/(?<=^ {4})(curl|job=).*$/gm) ?? [];
 

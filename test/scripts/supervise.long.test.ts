@@ -6,6 +6,43 @@ import { after, before, describe, it } from "node:test";
 import { supervise } from "../../scripts/start/supervise.ts";
 import { eventually } from "../helpers/http.ts";
 
+describe("npm start, a process that waits for another", () => {
+  const started = (after: Promise<boolean>) => {
+    const lines: string[] = [];
+    const supervised = supervise(
+      [{ name: "agent", kind: "agent", command: "echo up; exec sleep 60", after }],
+      {
+        print: (_, line) => void lines.push(line),
+      },
+    );
+    return { supervised, lines };
+  };
+
+  it("starts once the other is ready", async () => {
+    const { promise: ready, resolve } = Promise.withResolvers<boolean>();
+    const { supervised, lines } = started(ready);
+    assert.equal(supervised.pidOf("agent"), undefined);
+
+    resolve(true);
+
+    await eventually("its line", async () => lines.includes("up"));
+    await supervised.stop(5000);
+  });
+
+  it("does not start if the other has failed, or if all is to stop", async () => {
+    const { promise: ready, resolve } = Promise.withResolvers<boolean>();
+    const failed = started(Promise.reject(new Error("not ready")));
+    const stopped = started(ready);
+
+    await stopped.supervised.stop(5000);
+    resolve(true);
+    await ready;
+
+    assert.equal(failed.supervised.pidOf("agent"), undefined);
+    assert.equal(stopped.supervised.pidOf("agent"), undefined);
+  });
+});
+
 describe("npm start, a process that ends", () => {
   let folder: string;
   before(() => {
