@@ -41,7 +41,17 @@ interface Provider {
   request: string;
   /** Web pages of a repository, below its own. Absent: their addresses are made in another way. */
   pages?: RepositoryPages;
+  /** The path of a repository, at the start of the paths of its web pages. Absent: they do not begin with it. */
+  repositoryPath?: RegExp;
 }
+
+/** `/acme/app`, of `/acme/app/tree/main`. */
+const ownerAndName = /^\/(?!orgs\/)[^/]+\/[^/]+/;
+/** `/acme/tools/app`, of `/acme/tools/app/-/tree/main`. */
+const groupsAndName = /^(?!\/groups\/)(?:\/(?!-\/)[^/]+){2,}?(?=\/-\/|\/?$)/;
+/** Below the path of the server, if it has one. */
+const ownerAndNameBelow =
+  /^(?:\/[^/]+){2,}?(?=\/(?:src|commits?|pulls|issues|releases|actions|branches|tags|wiki|settings)(?:\/|$)|\/?$)/;
 
 export const providers: Record<ProviderId, Provider> = {
   github: {
@@ -52,6 +62,7 @@ export const providers: Record<ProviderId, Provider> = {
     readRepository: readGithubRepository,
     request: "pull request",
     pages: { commit: "commit", files: "blob", compare: "compare" },
+    repositoryPath: ownerAndName,
   },
   github_enterprise: {
     title: "GitHub Enterprise",
@@ -60,6 +71,7 @@ export const providers: Record<ProviderId, Provider> = {
     readRepository: readGithubRepository,
     request: "pull request",
     pages: { commit: "commit", files: "blob", compare: "compare" },
+    repositoryPath: ownerAndName,
   },
   gitlab: {
     title: "GitLab",
@@ -69,6 +81,7 @@ export const providers: Record<ProviderId, Provider> = {
     readRepository: readGitlabRepository,
     request: "merge request",
     pages: { commit: "-/commit", files: "-/blob", compare: "-/compare" },
+    repositoryPath: groupsAndName,
   },
   gitlab_ee: {
     title: "GitLab, self-managed",
@@ -77,6 +90,7 @@ export const providers: Record<ProviderId, Provider> = {
     readRepository: readGitlabRepository,
     request: "merge request",
     pages: { commit: "-/commit", files: "-/blob", compare: "-/compare" },
+    repositoryPath: groupsAndName,
   },
   gitea: {
     title: "Gitea or Forgejo",
@@ -87,6 +101,7 @@ export const providers: Record<ProviderId, Provider> = {
     readRepository: readGithubRepository,
     request: "pull request",
     pages: { commit: "commit", files: "src/commit", compare: "compare" },
+    repositoryPath: ownerAndNameBelow,
   },
   bitbucket: {
     title: "Bitbucket",
@@ -96,6 +111,7 @@ export const providers: Record<ProviderId, Provider> = {
     readRepository: readBitbucketRepository,
     request: "pull request",
     pages: { commit: "commits", files: "src" },
+    repositoryPath: ownerAndName,
   },
   bitbucket_server: {
     title: "Bitbucket Data Center",

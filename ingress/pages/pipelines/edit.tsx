@@ -37,7 +37,7 @@ export const savePipeline = memberAction(async (services, request, form) => {
   const { id } = request.organization;
   const pipeline = await loadPipelineWithSteps(services, request);
   const webhook = await findWebhook(services.db, { pipelineId: pipeline.id });
-  const outcome = await takePipelineForm(id, form, async (draft) => {
+  const outcome = await takePipelineForm(services, id, form, async (draft) => {
     const change = await toPipelineChange(id, draft);
     return updatePipeline(services, request.actor, pipeline, change, (present) =>
       requireNoneSaved(form, environmentOfPipeline(services.cipher, present)),

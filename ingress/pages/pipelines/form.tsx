@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { ClusterName } from "../../../shared/clusters/store.ts";
+import { connectedProviders } from "../../../shared/connections/connected.ts";
 import { readGivenSteps } from "../../../shared/pipelines/configuration/given.ts";
 import {
   type NewPipeline,
@@ -9,7 +10,9 @@ import {
 } from "../../../shared/pipelines/input.ts";
 import { pipelineMembers } from "../../../shared/pipelines/members.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import { excerpt, type Problem, validationFailed } from "../../../shared/refusal.ts";
+import { validationFailed } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
+import { toCloneAddress } from "../../../shared/sources/clone-address.ts";
 import { pathOf } from "../../../shared/sources/providers.ts";
 import { maxLengthOf, toProblems } from "../../../shared/validation.ts";
 import { bodyOf, type Draft, draftOf, listFields, readDraft } from "../resources/draft.ts";
@@ -22,6 +25,7 @@ import {
 } from "../ui/environment-field.tsx";
 import { DefaultButton, Field, FoldedFields, Select } from "../ui/form.tsx";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
+import { correctedTo, noRepository, repositoryProblems } from "./repository.ts";
 import { draftOfSteps, editSteps, fieldOfStep, readStepsDraft, type StepsDraft, toSteps } from "./steps.ts";
 import { StepsFields } from "./steps-fields.tsx";
 
@@ -65,19 +69,27 @@ function fieldOf(member: string, steps: StepsDraft): string | undefined {
   return found?.field.name ?? fieldOfStep(member, steps);
 }
 
+type Taken<Saved> = { saved: Saved } | { draft: PipelineDraft; problems?: FormProblems };
+
 /**
- * Takes a form of a pipeline: edits its rows, or saves it.
+ * Takes a form of a pipeline: edits its rows, corrects the address of its repository, or saves it.
  * @returns what `save` returns, or the draft to show again
  */
 export async function takePipelineForm<Saved>(
+  services: Services,
   organizationId: string,
   form: URLSearchParams,
   save: (draft: PipelineDraft) => Promise<Saved>,
-): Promise<{ saved: Saved } | { draft: PipelineDraft; problems?: FormProblems }> {
+): Promise<Taken<Saved>> {
   const draft = readPipelineDraft(form);
-  const run = async () => {
+  const run = async (): Promise<Taken<Saved>> => {
     const steps = await editSteps(organizationId, draft.steps, form.get("do") ?? "");
-    return steps ? { draft: { ...draft, steps } } : { saved: await save(draft) };
+    if (steps) return { draft: { ...draft, steps } };
+    const { repository = "" } = draft.members;
+    const address = toCloneAddress(repository, await connectedProviders(services, organizationId));
+    if (address === undefined || address === repository) return { saved: await save(draft) };
+    const members = { ...draft.members, repository: address };
+    return { draft: { ...draft, members }, problems: [correctedTo(address)] };
   };
   const outcome = await tryForm(run, (member) => fieldOf(member, draft.steps));
   return "problems" in outcome ? { draft, problems: outcome.problems } : outcome.done;
@@ -90,20 +102,6 @@ export async function toNewPipeline(organizationId: string, draft: PipelineDraft
   const form = { organizationId, schema: newPipeline, hasEnvironment: true };
   const parsed = await parse(form, { ...draft, members });
   return { ...parsed, ...(await readGivenSteps(organizationId, parsed)) } as NewPipeline;
-}
-
-/** The steps come from it. */
-const noRepository = {
-  field: "repository",
-  message: "Repository can't be blank, as the steps come from it: give it, or write the steps here",
-};
-
-/** Says how to write a name without a host, such as acme/app: agents could not clone it. */
-function shortNameProblems(repository = ""): Problem[] {
-  const name = repository.trim();
-  if (!/^\w[\w.-]*\/[\w.-]+$/.test(name)) return [];
-  const message = `Repository must be an address with its host, such as https://github.com/${excerpt(name)}`;
-  return [{ field: "repository", message }];
 }
 
 /** The last part of its path. */
@@ -151,7 +149,7 @@ async function parse<T>(
     ...others.filter(({ field }) => !isKnown(field)),
     ...ofLines,
     ...ofSteps,
-    ...(isHomeless ? [noRepository] : shortNameProblems(members.repository)),
+    ...(isHomeless ? [noRepository] : repositoryProblems(members.repository)),
   ];
   if (problems.length > 0 || !parsed.success) throw validationFailed(...problems);
   return parsed.data;

@@ -32,7 +32,7 @@ export const newPipelinePage = memberPage(async (services, request) => {
 /** POST … {name, slug, cluster, description, repository, branch, environment, steps or rows, do} */
 export const addPipeline = memberAction(async (services, request, form) => {
   const { id } = request.organization;
-  const outcome = await takePipelineForm(id, form, async (draft) => {
+  const outcome = await takePipelineForm(services, id, form, async (draft) => {
     return createPipeline(services, request.actor, await toNewPipeline(id, draft));
   });
   return "saved" in outcome

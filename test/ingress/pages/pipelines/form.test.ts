@@ -255,6 +255,27 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       assert.equal(values.slug, "Not A Slug");
     });
 
+    it("corrects an address that git cannot clone, and saves it when it is sent again", async () => {
+      const page = "https://github.com/acme/shown/tree/main";
+      const first = await pages.asBob.post(newPath, fields({ repository: page }));
+      const message = "Repository is corrected to https://github.com/acme/shown, which git can clone: ";
+      assert.equal(first.status, 422);
+      assert.ok(read(first).includes(message), first.text);
+      assert.equal(valuesOf(first).repository, "https://github.com/acme/shown");
+
+      await pages.asBob.post(newPath, fields({ repository: valuesOf(first).repository ?? "" }));
+
+      assert.equal((await find("shown")).repository, "https://github.com/acme/shown");
+    });
+
+    it("leaves the address as it was typed until it is to be saved", async () => {
+      const answer = await pages.asBob.post(
+        newPath,
+        fields({ repository: "github.com/acme/app", do: "add" }),
+      );
+      assert.equal(valuesOf(answer).repository, "github.com/acme/app");
+    });
+
     it("refuses what the organization does not have, beside the field", async () => {
       const refused = async (given: Record<string, string>, field: string, reason: string) => {
         const answer = await pages.asBob.post(newPath, fields({ name: "Refused", ...given }));
@@ -267,6 +288,11 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
         { repository: "acme/app" },
         "repository",
         "Repository must be an address with its host, such as https://github.com/acme/app",
+      );
+      await refused(
+        { repository: "gitlab.com/acme" },
+        "repository",
+        "Repository must be an address with owner and name, such as https://gitlab.com/acme/app",
       );
       const unsafe = "Repository must be an address, without control characters";
       await refused({ repository: "-oProxy/app" }, "repository", unsafe);
@@ -406,6 +432,24 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
         answer.text,
       );
       assert.deepEqual(await find(slug), before);
+    });
+
+    it("gets the address that git clones", async () => {
+      const { slug } = await make("Moved");
+      const save = (repository: string) =>
+        pages.asBob.post(`${at}/pipelines/${slug}/edit`, {
+          ...fields({ name: "Moved", repository }),
+          environment_choice: "keep",
+        });
+
+      const corrected = await save("gitlab.com/acme/tools/moved/-/blob/main/README.md");
+      assertRefused(
+        corrected,
+        "Repository is corrected to https://gitlab.com/acme/tools/moved, which git can clone: check it, and send the form again.",
+      );
+      await save(valuesOf(corrected).repository ?? "");
+
+      assert.equal((await find(slug)).repository, "https://gitlab.com/acme/tools/moved");
     });
 
     it("replaces variables only when told, and shows no value", async () => {
