@@ -93,8 +93,9 @@ class Posting {
       const trigger = error.trigger ?? this.#trigger;
       if (trigger) {
         refusals.count(trigger, error.refusalCause);
-        refusedRequests.add(trigger, error.refusalCause, () => this.#readParts());
         await senders.count(this.#event, trigger.id, error);
+        // After the limit: a sender beyond it must cost no more than its refusal.
+        refusedRequests.add(trigger, error.refusalCause, () => this.#readParts());
       }
       return answerDeliveryRefusal(services, this.#event, error);
     }

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, before, describe, it } from "node:test";
+import {
+  listLatestRefused,
+  requireRefusedRequest,
+} from "../../shared/triggers/deliveries/refused-requests.ts";
 import { sqlite } from "../helpers/databases.ts";
-import { post } from "../helpers/http.ts";
+import { eventually, post } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
@@ -51,6 +55,23 @@ describe("deliveries with a wrong signature", () => {
       Number(valid.headers.get("ratelimit-remaining")) - 1,
     );
     assert.equal((await send("198.51.100.1")).status, 401, "other networks have limits of their own");
+  });
+
+  it("leave samples within the limit only: a sender beyond it costs no more than its refusal", async () => {
+    const trigger = await (await setUpOrganization(world, "sampled")).trigger({ type: "github", secret });
+    const send = (event: string) =>
+      post(world.url + trigger.path, body, { "X-Forwarded-For": "192.0.2.9", "X-GitHub-Event": event });
+    const within = await statuses(3, () => send("within"));
+    assert.deepEqual(within, [401, 401, 401]);
+
+    assert.equal((await send("beyond")).status, 429);
+
+    const sample = await eventually("the sample, the last of each five seconds", async () => {
+      const [found] = await listLatestRefused(world.services, trigger.id);
+      return found && requireRefusedRequest(world.services, trigger.id, found.id);
+    });
+    const [, event] = sample.headers.find(([name]) => name.toLowerCase() === "x-github-event") ?? [];
+    assert.equal(event, "within");
   });
 
   it("are 429 beyond three times the limit from a /48", async () => {
