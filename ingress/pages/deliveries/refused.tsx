@@ -6,9 +6,9 @@ import {
   listRefusalCountsOfOrganization,
   type PlacedRefusalCount,
 } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
-import { timeInWords } from "../charts/times.ts";
 import { Table } from "../ui/tables.tsx";
 import { causeWords } from "./causes.ts";
+import { LastSeen } from "./last-seen.tsx";
 
 /** Counts of an hour, a trigger and a cause. */
 const maxCounts = 200;
@@ -75,9 +75,7 @@ function Row({ counts, org }: { counts: PlacedRefusalCount[]; org: string }) {
       <td class="number" data-label="Number">
         {sumOf(counts).toLocaleString("en")}
       </td>
-      <td>
-        in the hour of <time dateTime={hour.toISOString()}>{timeInWords(hour)}</time>
-      </td>
+      <LastSeen hour={hour} />
     </tr>
   );
 }

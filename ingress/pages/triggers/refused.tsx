@@ -4,8 +4,8 @@ import type { RefusalCause } from "../../../shared/vocabulary.ts";
 import { sumOf } from "../charts/bars.ts";
 import { refusedSeries } from "../charts/deliveries.ts";
 import { Sparkline } from "../charts/sparkline.tsx";
-import { timeInWords } from "../charts/times.ts";
 import { causeWords } from "../deliveries/causes.ts";
+import { LastSeen } from "../deliveries/last-seen.tsx";
 import { PostButton } from "../ui/form.tsx";
 import { Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
@@ -81,8 +81,9 @@ function Bodies({ until, keepPath, dropPath }: BodiesProps) {
 
 /** @param counts newest first */
 function Cause({ cause, counts, hours }: { cause: RefusalCause; counts: RefusalCount[]; hours: Date[] }) {
+  const [latest] = counts;
+  if (!latest) return null;
   const series = refusedSeries(hours, counts);
-  const last = counts[0]?.hour;
   const [words, remedy] = causeWords[cause];
   return (
     <tr>
@@ -93,13 +94,7 @@ function Cause({ cause, counts, hours }: { cause: RefusalCause; counts: RefusalC
       <td class="number" data-label="Number">
         {sumOf(series).toLocaleString("en")}
       </td>
-      <td>
-        {last && (
-          <>
-            in the hour of <time dateTime={last.toISOString()}>{timeInWords(last)}</time>
-          </>
-        )}
-      </td>
+      <LastSeen hour={latest.hour} />
       <td>
         <Sparkline series={[series]} label={`In ${counts.length} of the last ${hours.length} hours`} />
       </td>

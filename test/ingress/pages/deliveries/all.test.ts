@@ -114,6 +114,8 @@ describeWorld("the deliveries of an organization", startQueuePages, (pages) => {
     assert.match(words, /Quiet of Web Payload is not JSON .*? 1 in the hour of/);
     assert.ok(section.includes(`href="/organizations/acme/pipelines/web/triggers/${loud.id}#refused"`));
     assert.match(text, new RegExp(`data-events="[^"]*trigger(:|%3A)${loud.id}`), "it is live");
+    const ofTrigger = await pages.asBob.get(`/organizations/acme/pipelines/web/triggers/${loud.id}`);
+    assert.match(ofTrigger.text, /> *3 *<\/td><td>in the hour of <time/);
     assert.doesNotMatch((await read("?status=built")).text, /id="refused"/);
   });
 
