@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isMap } from "../../../shared/collections.ts";
-import { readGivenSteps, readShortYaml } from "../../../shared/pipelines/configuration/given.ts";
+import { readGivenSteps, readYamlTexts } from "../../../shared/pipelines/configuration/given.ts";
+import type { YamlValue } from "../../../shared/pipelines/configuration/parse.ts";
 import { writeConfiguration, writeYaml } from "../../../shared/pipelines/configuration/write.ts";
 import { anyStep } from "../../../shared/pipelines/step/step.ts";
 import { pipelineSteps, readPipelineSteps } from "../../../shared/pipelines/steps.ts";
@@ -157,7 +158,7 @@ export function fieldOfStep(member: string, draft: StepsDraft): string | undefin
   return stepField(Number(index), field);
 }
 
-/** Reads a draft other than YAML into steps as REST takes them. Undefined: there are none. @throws Refusal 503 */
+/** Reads a draft other than YAML into steps as REST takes them. Undefined: there are none. @throws Refusal 422, 503 */
 export async function toSteps(
   organizationId: string,
   draft: StepsDraft,
@@ -170,10 +171,10 @@ export async function toSteps(
       ? { problems: [{ field: "steps", message: `Steps ${jsonProblems[problem]}` }] }
       : { given: value, problems: await problemsOfSteps(value) };
   }
-  const read: Awaited<ReturnType<typeof toStep>>[] = [];
+  const read: ReturnType<typeof toStep>[] = [];
   const pause = openLoopPauses();
-  for (const [index, row] of draft.rows.entries()) {
-    read.push(await toStep(organizationId, row, index));
+  for (const [index, row] of (await readRows(organizationId, draft.rows)).entries()) {
+    read.push(toStep(row, index));
     await pause();
   }
   const given = read.map(({ step }) => step);
@@ -186,13 +187,32 @@ async function problemsOfSteps(given: unknown): Promise<Problem[]> {
   return problemsOf(pipelineSteps, given, "steps");
 }
 
-async function toStep(
-  organizationId: string,
-  row: StepRow,
-  index: number,
-): Promise<{ step: object; problems: Problem[] }> {
+interface More {
+  more: Record<string, unknown>;
+  problem?: string;
+}
+
+type ReadRow = More & { row: StepRow };
+
+/**
+ * Reads the other members of rows. JSON is read as such, and all else as YAML, which takes longer.
+ * @throws Refusal 422 if the YAML of all takes too long, 503
+ */
+async function readRows(organizationId: string, rows: StepRow[]): Promise<ReadRow[]> {
+  const read: (ReadRow | { row: StepRow; yaml: string })[] = [];
+  for (const row of rows) read.push({ row, ...(await readMore(row.more)) });
+  const texts = read.flatMap((each) => ("yaml" in each ? [each.yaml] : []));
+  const values = (await readYamlTexts(organizationId, texts, describeLate)).values();
+  return read.map((each) => ("yaml" in each ? { row: each.row, ...ofYaml(values.next().value) } : each));
+}
+
+const describeLate = (seconds: number): Problem => ({
+  field: "steps",
+  message: `Other members of the steps take longer than ${seconds} seconds to read`,
+});
+
+function toStep({ row, more, problem }: ReadRow, index: number): { step: object; problems: Problem[] } {
   const at = `steps.${index}`;
-  const { more, problem } = await readMore(organizationId, row.more);
   const problems: Problem[] = problem ? [{ field: `${at}.more`, message: problem }] : [];
   const { environment, problems: ofLines } = readEnvironment(row.environment);
   problems.push(...ofLines.map(({ message }) => ({ field: `${at}.env`, message })));
@@ -219,24 +239,29 @@ function toCommandStep(
   };
 }
 
-/** JSON is read as such, and all else as YAML, which takes longer. */
-async function readMore(
-  organizationId: string,
-  text: string,
-): Promise<{ more: Record<string, unknown>; problem?: string }> {
-  const refuse = (reason: string) => ({ more: {}, problem: `Other members ${reason}` });
-  const noMap = refuse("must be a map, as in checkout: {skip: true}");
+/** Reads JSON. Any other short text may be YAML. */
+async function readMore(text: string): Promise<More | { yaml: string }> {
   if (text.trim() === "") return { more: {} };
   const json = await parseJson(text);
-  if (json.problem && json.problem !== "invalid_json") return refuse(jsonProblems[json.problem]);
-  if (!json.problem) return isMap(json.value) ? { more: json.value } : noMap;
+  if (!json.problem) return toMore(json.value);
+  if (json.problem !== "invalid_json") return refuseMore(` ${jsonProblems[json.problem]}`);
   if (Buffer.byteLength(text) > maxYamlBytes)
-    return refuse(
-      `${jsonProblems.invalid_json}, and YAML of more than ${exactSize(maxYamlBytes)} is not read`,
+    return refuseMore(
+      ` ${jsonProblems.invalid_json}, and YAML of more than ${exactSize(maxYamlBytes)} is not read`,
     );
-  const yaml = await readShortYaml(organizationId, text.replace(/^\ufeff/, ""));
-  if ("problem" in yaml) return { more: {}, problem: `Other members: ${yaml.problem}` };
-  return isMap(yaml.value) ? { more: yaml.value } : noMap;
+  return { yaml: text.replace(/^\ufeff/, "") };
+}
+
+function ofYaml(read: YamlValue | undefined): More {
+  return read && "problem" in read ? refuseMore(`: ${read.problem}`) : toMore(read?.value);
+}
+
+function toMore(value: unknown): More {
+  return isMap(value) ? { more: value } : refuseMore(" must be a map, as in checkout: {skip: true}");
+}
+
+function refuseMore(reason: string): More {
+  return { more: {}, problem: `Other members${reason}` };
 }
 
 /** Pasted text may begin with a byte order mark, which nobody sees: `trim` takes it for white space. */

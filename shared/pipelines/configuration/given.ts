@@ -1,15 +1,15 @@
 import { secondMs } from "../../durations.ts";
 import { DeadlineExceeded } from "../../process/threads.ts";
-import { validationFailed } from "../../refusal.ts";
+import { type Problem, validationFailed } from "../../refusal.ts";
 import { threads, workerThreads } from "../../sharing/resources.ts";
 import type { Step } from "../../vocabulary.ts";
 import type { NewPipeline } from "../input.ts";
 import { ineffectiveMembers } from "../warnings.ts";
-import type { Configuration, parseConfiguration, parseValue } from "./parse.ts";
+import type { parseConfiguration, parseValues, YamlValue } from "./parse.ts";
 
 const parser = new URL("./parse.ts", import.meta.url);
 const parse = workerThreads.wrap<typeof parseConfiguration>(parser, "parseConfiguration");
-const parseOther = workerThreads.wrap<typeof parseValue>(parser, "parseValue");
+const parseTexts = workerThreads.wrap<typeof parseValues>(parser, "parseValues");
 
 /** The steps of a pipeline as callers give them: a list, or YAML. */
 export interface GivenSteps {
@@ -28,7 +28,11 @@ export async function readGivenSteps(
   { steps, configuration }: GivenSteps,
 ): Promise<StepsOfPipeline> {
   if (configuration === undefined) return { steps };
-  const read = await threads.take(organizationId, () => parseInThread(configuration));
+  const late = (seconds: number) => ({
+    field: "configuration",
+    message: `configuration takes longer than ${seconds} seconds to read`,
+  });
+  const read = await readInTime(organizationId, () => parse(configuration), late);
   if ("problems" in read) throw validationFailed(...read.problems);
   const { env, notify, others, steps: ofDocument } = read.pipeline;
   const ineffective = ineffectiveMembers(others);
@@ -41,23 +45,27 @@ export async function readGivenSteps(
   return { steps: ofDocument, configuration, ...(hasMore && { document }) };
 }
 
-/** As `parseConfiguration`, off the event loop. @throws Refusal 422 */
-async function parseInThread(configuration: string): Promise<Configuration> {
+/**
+ * Reads texts of YAML off the event loop, as `parseValues` does: all within one deadline. Organizations take turns.
+ * @throws Refusal 422 after the deadline, 503
+ */
+export async function readYamlTexts(
+  organizationId: string,
+  texts: string[],
+  late: DescribeLate,
+): Promise<YamlValue[]> {
+  if (texts.length === 0) return [];
+  return await readInTime(organizationId, () => parseTexts(texts), late);
+}
+
+/** Says what was not read within the deadline. */
+type DescribeLate = (seconds: number) => Problem;
+
+async function readInTime<T>(organizationId: string, read: () => Promise<T>, late: DescribeLate): Promise<T> {
   try {
-    return await parse(configuration);
+    return await threads.take(organizationId, read);
   } catch (error) {
-    throw validationFailed({ field: "configuration", message: `configuration ${describeDeadline(error)}` });
+    if (!(error instanceof DeadlineExceeded)) throw error;
+    throw validationFailed(late(error.deadlineMs / secondMs));
   }
-}
-
-/** Reads a short text of YAML off the event loop, as `parseValue` does. Organizations take turns. @throws Refusal 503 */
-export function readShortYaml(organizationId: string, text: string): Promise<ReturnType<typeof parseValue>> {
-  const parseInTime = () => parseOther(text).catch((error) => ({ problem: describeDeadline(error) }));
-  return threads.take(organizationId, parseInTime);
-}
-
-/** @throws an error of another kind */
-function describeDeadline(error: unknown): string {
-  if (!(error instanceof DeadlineExceeded)) throw error;
-  return `takes longer than ${error.deadlineMs / secondMs} seconds to read`;
 }

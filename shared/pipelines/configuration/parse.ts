@@ -11,6 +11,8 @@ import { YamlProblem, YamlValues } from "./values.ts";
 /** In bytes. To parse them takes about a tenth of a second, and three if they are made for it. */
 export const maxConfigurationBytes = 128 * 1024;
 
+export type YamlValue = { value: unknown } | { problem: string };
+
 export type Configuration = { pipeline: UploadedPipeline } | { problems: Problem[] };
 
 /**
@@ -38,8 +40,12 @@ export function parseConfiguration(text: string): Configuration {
   }
 }
 
-/** Parses YAML as `parseConfiguration` does, whatever it says. Blocks the event loop. */
-export function parseValue(text: string): { value: unknown } | { problem: string } {
+/** Parses texts of YAML as `parseConfiguration` does, whatever they say. Blocks the event loop. */
+export function parseValues(texts: string[]): YamlValue[] {
+  return texts.map(parseValue);
+}
+
+function parseValue(text: string): YamlValue {
   try {
     return { value: new YamlValues(parseYaml(text)).value };
   } catch (error) {

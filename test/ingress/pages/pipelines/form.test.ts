@@ -3,6 +3,8 @@ import { describe, it } from "node:test";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
 import { environmentOfPipeline } from "../../../../shared/pipelines/environment.ts";
 import { createPipeline, requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { DeadlineExceeded } from "../../../../shared/process/threads.ts";
+import { threads } from "../../../../shared/sharing/resources.ts";
 import type { Step } from "../../../../shared/vocabulary.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
@@ -209,6 +211,24 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       assertRefused(refused, "Steps other than commands and waits can be edited as YAML and JSON only.");
       const shown = await pages.asBob.get(`${at}/pipelines/grouped`);
       assert.match(read(shown), /All<ol class="steps"><li><code>a<\/code>/);
+    });
+
+    it("reads the YAML of all rows in one turn of a thread, and says if it takes too long", async (t) => {
+      const more = (index: number) => ({
+        [`step-${index}-command`]: "a",
+        [`step-${index}-more`]: `key: k${index}`,
+      });
+      const given = { ...fields({ name: "Many in YAML", rows: "4" }), ...more(0), ...more(1), ...more(2) };
+      const rows = { ...given, "step-3-command": "b", "step-3-more": '{"key": "json"}' };
+      const take = t.mock.method(threads, "take");
+      assert.equal((await pages.asBob.post(newPath, rows)).status, 303);
+      assert.equal(take.mock.callCount(), 1);
+      const keys = (await find("many-in-yaml")).steps.map((step) => "key" in step && step.key);
+      assert.deepEqual(keys, ["k0", "k1", "k2", "json"]);
+
+      take.mock.mockImplementation(() => Promise.reject(new DeadlineExceeded(5000)));
+      const late = await pages.asBob.post(newPath, { ...rows, name: "Late" });
+      assertRefused(late, "Other members of the steps take longer than 5 seconds to read.");
     });
 
     it("says each problem beside its field, and keeps what was typed", async () => {
