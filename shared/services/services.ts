@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Blobs } from "../blobs/blobs.ts";
 import { openBlobs } from "../blobs/open.ts";
 import { type Cipher, createCipher } from "../crypto/cipher.ts";
@@ -16,6 +15,7 @@ import type { Log } from "../process/log.ts";
 import { createMetrics, type Metrics } from "../process/metrics/metrics.ts";
 import { openTracing } from "../process/tracing/open.ts";
 import type { Tracing } from "../process/tracing/tracing.ts";
+import { findUnfinished } from "../process/unfinished.ts";
 import { createBreaker } from "../redis/breaker.ts";
 import { connectFast, connectPatient, waitUntilReady } from "../redis/connect.ts";
 import { createEvents, type Events } from "../redis/events.ts";
@@ -70,7 +70,7 @@ export interface Services {
   readRedisClock: () => Promise<Date | undefined>;
   /** Waits up to two seconds: without Redis, limits are counted in memory. */
   awaitRedis: () => Promise<void>;
-  /** Close the users of the services first. */
+  /** Close the users of the services first. Gives up what does not close within the configured deadline, and names it. */
   close: () => Promise<void>;
 }
 
@@ -80,6 +80,8 @@ function openCipher({ secretKey, previousSecretKey }: Config): Cipher {
 }
 
 const redisPatienceMs = 2 * secondMs;
+/** The time to close files and databases if all else took the whole deadline. */
+const minClosingMs = 5 * secondMs;
 
 /** Redis and the database need not be there yet. */
 export function openServices(options: {
@@ -196,18 +198,24 @@ export function openServices(options: {
     readRedisClock: () => breaker.try(async () => new Date(Number((await redis.time())[0]) * secondMs)),
     awaitRedis: () => waitUntilReady(redis, redisPatienceMs),
     async close() {
+      const endBy = performance.now() + config.shutdownMs;
       watch.close();
-      await usage.flush();
-      await processes.close();
-      await events.close();
-      // A work queue never closes while Redis is frozen.
-      await Promise.race([jobs.close(), sleep(config.shutdownMs, undefined, { ref: false })]);
-      await Promise.race([tracing?.close(), sleep(config.shutdownMs, undefined, { ref: false })]);
+      const unfinished = await findUnfinished(config.shutdownMs, {
+        "usage of tokens": usage.flush(),
+        "list of processes": processes.close(),
+        events: events.close(),
+        "work queues": jobs.close(), // never close while Redis is frozen
+        ...(tracing && { traces: tracing.close() }),
+      });
       redis.disconnect();
       subscriber.disconnect();
-      await blobs.close();
-      await db.close();
-      if (hotDb !== db) await hotDb.close();
+      const leftMs = Math.max(minClosingMs, endBy - performance.now());
+      const open = await findUnfinished(leftMs, {
+        blobs: blobs.close(),
+        database: Promise.all([db.close(), hotDb === db ? undefined : hotDb.close()]),
+      });
+      unfinished.push(...open);
+      if (unfinished.length > 0) log.warn({ unfinished }, "stops without closing all it has opened");
     },
   };
 }

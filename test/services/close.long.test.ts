@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { createLog } from "../../shared/services/log.ts";
+import { openServices } from "../../shared/services/services.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
+import { startWorld } from "../helpers/world.ts";
+
+describeOnSqlite("services that are closed while some of them hang", (database) => {
+  it("end in time, and say what they left", async (t) => {
+    const world = await startWorld(database, { SHUTDOWN_SECONDS: "1" });
+    const logged: string[] = [];
+    const log = createLog({ level: "warn", process: "test" }, { write: (line) => void logged.push(line) });
+    const services = openServices({ config: world.config, log, clock: world.clock });
+    const hang = () => new Promise<void>(() => {});
+    const { mock: ofQueues } = t.mock.method(services.jobs, "close", hang);
+    const { mock: ofDatabase } = t.mock.method(services.db, "close", hang);
+
+    await services.close();
+
+    const [line = ""] = logged.filter((each) => each.includes("stops without closing"));
+    assert.deepEqual(JSON.parse(line).unfinished, ["work queues", "database"]);
+    ofQueues.restore();
+    ofDatabase.restore();
+    await services.jobs.close();
+    await services.db.close();
+    await world.close();
+  });
+});
