@@ -37,12 +37,11 @@ export interface PipelineDraft {
   steps: StepsDraft;
 }
 
-/** @param yaml null: the steps come from the repository */
-export function newPipelineDraft(clusterId: string, yaml: string | null = null): PipelineDraft {
+export function newPipelineDraft(clusterId: string, steps: StepsDraft): PipelineDraft {
   return {
     members: draftOf(pipelineMembers, { clusterId, allowRebuilds: true }),
     replacesEnvironment: false,
-    steps: yaml === null ? { as: "repository" } : { as: "yaml", yaml },
+    steps,
   };
 }
 
@@ -242,7 +241,7 @@ const namesOfOthers = listFields(pipelineMembers).flatMap(({ column, field }) =>
 function hasOthers({ members }: PipelineDraft): boolean {
   // A box that is not ticked is false once the form was sent.
   const textOf = (value = "") => (value === "false" ? "" : value);
-  return Object.entries(newPipelineDraft("").members).some(
+  return Object.entries(newPipelineDraft("", { as: "kept" }).members).some(
     ([column, blank]) => !firstColumns.includes(column) && textOf(members[column]) !== blank,
   );
 }

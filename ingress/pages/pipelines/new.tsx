@@ -1,7 +1,7 @@
 import { listClusterNames } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import { listPipelineNames, type Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { newKeysPage } from "../provider/keys.tsx";
 import { environmentFormOptions } from "../ui/environment-field.tsx";
@@ -20,14 +20,27 @@ import {
   toNewPipeline,
 } from "./form.tsx";
 import { loadChoices } from "./load.ts";
+import { newRow, type StepsDraft } from "./steps.ts";
 
 /** GET /organizations/:org/new-pipeline?configuration=…: examples of the guides open the form with their YAML. */
 export const newPipelinePage = memberPage(async (services, request) => {
   const [first] = await listClusterNames(services.db, request.organization.id, 1);
   if (!first) return noClusterPage(request);
-  const yaml = request.event.url.searchParams.get("configuration");
-  return show(services, request, { draft: newPipelineDraft(first.id, yaml) });
+  const steps = await firstSteps(services, request);
+  return show(services, request, { draft: newPipelineDraft(first.id, steps) });
 });
+
+/**
+ * Pipelines take their steps from the repository by default. The first one of an organization begins with fields: its
+ * builds need no file in the repository.
+ */
+async function firstSteps({ db }: Services, { organization, event }: MemberRequest): Promise<StepsDraft> {
+  const yaml = event.url.searchParams.get("configuration");
+  if (yaml !== null) return { as: "yaml", yaml };
+  const page = { limit: 1, offset: 0 };
+  const { rows } = await listPipelineNames(db, { organizationId: organization.id }, page);
+  return rows.length === 0 ? { as: "rows", rows: [newRow] } : { as: "repository" };
+}
 
 /** POST … {name, slug, cluster, description, repository, branch, environment, steps or rows, do} */
 export const addPipeline = memberAction(async (services, request, form) => {

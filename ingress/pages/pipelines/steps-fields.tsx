@@ -49,8 +49,14 @@ export function StepsFields({
         <>
           <input type="hidden" name="repository_steps" value="1" />
           <p>
-            The first step of a build uploads the others: an agent checks out the commit, and takes{" "}
-            <code>.buildkite/pipeline.yml</code> from it, or <code>buildkite.yml</code>.
+            The repository needs a file <code>.buildkite/pipeline.yml</code>, or <code>buildkite.yml</code>,
+            such as:
+          </p>
+          <pre class="payload">{exampleFile}</pre>
+          <p>
+            The first step of each build checks out the commit, and uploads the steps of this file.{" "}
+            <strong>Without the file that step fails, and the build with it</strong>: commit it first, or
+            write the steps here.
           </p>
         </>
       )}
@@ -78,7 +84,7 @@ export function StepsFields({
           rows={rowsFor(draft.yaml)}
           maxLength={maxConfigurationBytes}
           problems={problems}
-          placeholder={"steps:\n  - label: Tests\n    command: make test"}
+          placeholder={exampleFile}
           hint="The whole document, with steps. It is kept as you write it; a form and JSON have no comments."
           {...documentField}
         />
@@ -111,6 +117,7 @@ export function StepsFields({
   );
 }
 
+const exampleFile = "steps:\n  - label: Tests\n    command: make test";
 const documentField = { ...codeField, class: "code document" } as const;
 const fewestRows = 6;
 /** The style sheet has the same bounds where the browser fits the field to its content. */

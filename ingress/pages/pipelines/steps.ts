@@ -47,7 +47,7 @@ const maxYamlValues = 2500;
 /** YAML that is read as other values: line breaks at the end, a key that merges, and marks of byte order. */
 const changesWhenRead = /[|>]\d?\+$|^[ -]*<<:|\ufeff/m;
 
-const newRow: StepRow = {
+export const newRow: StepRow = {
   kind: "command",
   label: "",
   command: "",

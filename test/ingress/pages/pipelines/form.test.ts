@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
+import { asOperator } from "../../../../shared/accounts/organizations.ts";
+import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import { environmentOfPipeline } from "../../../../shared/pipelines/environment.ts";
 import { createPipeline, requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { DeadlineExceeded } from "../../../../shared/process/threads.ts";
@@ -114,6 +116,27 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       const command = "buildkite-agent pipeline upload";
       assert.deepEqual((await find("unasked")).steps, [{ label: "Upload steps", command }]);
       assert.equal(isPressed(await pages.asBob.get(`${at}/pipelines/unasked/edit`), "repository"), true);
+    });
+
+    it("begins with the fields of a step if it is the organization's first, whose build needs no file", async () => {
+      await createCluster(pages.services, await asOperator(pages.services.db, pages.globex), {
+        name: "Primary",
+      });
+      const globexPath = "/organizations/globex/new-pipeline";
+      const page = await pages.asAda.get(globexPath);
+      assert.equal(isPressed(page, "rows"), true);
+      assert.equal(valuesOf(page)["step-0-command"], "");
+
+      const configuration = "steps: [wait]";
+      const ofGuide = await pages.asAda.get(`${globexPath}?${new URLSearchParams({ configuration })}`);
+      assert.equal(isPressed(ofGuide, "yaml"), true);
+    });
+
+    it("names the file that the repository needs, and says that a build fails without it", async () => {
+      const page = read(await pages.asBob.get(newPath));
+      assert.match(page, /needs a file <code>\.buildkite\/pipeline\.yml<\/code>/);
+      assert.match(page, /<pre class="payload">steps:\n {2}- label: Tests\n {4}command: make test<\/pre>/);
+      assert.match(page, /Without the file that step fails, and the build with it/);
     });
 
     it("begins each notation blank, and converts what was written", async () => {
