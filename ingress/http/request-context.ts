@@ -58,6 +58,7 @@ export function openRequest(services: Services, isClosing: () => boolean): (even
   const addressOf = clientAddress(services.config.trustedProxies);
   const downloads = new Downloads(services.config);
   const listeners: ResponseListeners = {
+    isLast: isClosing,
     onHead: recordRequests(services),
     onLargeBody: (event, bytes) => downloads.send(event, bytes),
   };
@@ -73,7 +74,6 @@ export function openRequest(services: Services, isClosing: () => boolean): (even
     response.listen(event, listeners);
     response.stage("X-Request-Id", requestId(event));
     if (isAlwaysSecure) response.stage("Strict-Transport-Security", strictTransportSecurity);
-    if (isClosing()) response.stage("Connection", "close");
     if (pathname.startsWith("/v2")) setHeaders(event, restHeaders);
     else if (isOAuthPath(event)) setHeaders(event, oauthHeaders);
     refuseSecondHost(nodeRequest(event).rawHeaders);

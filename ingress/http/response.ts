@@ -6,6 +6,8 @@ import { forOneAnswer, freeSent } from "../../shared/process/own-buffers.ts";
 import type { Transfer } from "./transfers/transfer.ts";
 
 export interface ResponseListeners {
+  /** Returns true if the connection takes no further request. */
+  isLast(): boolean;
   /** Called once, when the head is written. */
   onHead(event: H3Event, status: number): void;
   /** Called when a large body is about to be sent. */
@@ -59,6 +61,7 @@ export class StagedResponse extends ServerResponse {
   override writeHead(status: number, reason?: unknown, given?: unknown): this {
     const headers = (Array.isArray(reason) ? reason : Array.isArray(given) ? given : []) as string[];
     this.#isWhole = findHeader(headers, "content-length") !== -1;
+    if (this.#listeners?.isLast()) this.stage("Connection", "close");
     this.#addStaged(headers);
     const phrase = typeof reason === "string" && reason;
     super.writeHead(status, phrase || STATUS_CODES[status] || "Unknown", headers);

@@ -7,6 +7,33 @@ import { post } from "../../helpers/http.ts";
 import { setUpOrganization } from "../../helpers/organization.ts";
 import { startWorld } from "../../helpers/world.ts";
 
+describeOnSqlite("an ingress that is stopped while it handles a request", (database) => {
+  it("closes the connection with the answer: a client that keeps it would hold up the stop", async () => {
+    const world = await startWorld(database, { SHUTDOWN_SECONDS: "10" });
+    const { services } = world;
+    const { path } = await (await setUpOrganization(world)).trigger();
+    const begun = Promise.withResolvers<void>();
+    const over = Promise.withResolvers<void>();
+    const transaction: typeof services.db.transaction = async (work) => {
+      begun.resolve();
+      await over.promise;
+      return services.db.transaction(work);
+    };
+    const hotDb = { ...services.hotDb, transaction };
+    const ingress = await startIngress({ ...services, hotDb });
+    const answering = post(ingress.url + path, "{}");
+    await begun.promise;
+
+    const stopping = ingress.close();
+    over.resolve();
+
+    const { status, headers } = await answering;
+    assert.deepEqual([status, headers.get("connection")], [201, "close"]);
+    await stopping;
+    await world.close();
+  });
+});
+
 describeOnSqlite("an ingress that is stopped while its last writes hang", (database) => {
   it("ends in time, and says what it left", async () => {
     const world = await startWorld(database, { SHUTDOWN_SECONDS: "1" });
