@@ -158,6 +158,10 @@ describeWorldOn(sqlite, "home", startQueuePages, (pages) => {
     const [, row = ""] = (await read()).split('data-name="web web"');
     assert.match(words(row), /1 min 5 s 50 %/);
     assert.match(row, /title="1 of 2 passed"/);
+    const [, bars = ""] = /<span class="bars" aria-hidden="true">(.*?)<\/span>/.exec(row) ?? [];
+    const bar = (tone: string, number: number, word: string) =>
+      `<a class="tone-${tone} tall-10" href="${at}/pipelines/web/builds/${number}" title="#${number} ${word}" tabindex="-1"></a>`;
+    assert.equal(bars, bar("failed", 2, "failed") + bar("passed", 1, "passed"));
   });
 
   it("shows the last builds that the reader made, pushed or unblocked", async () => {
