@@ -3,11 +3,14 @@ const address = document.body.dataset.events;
 const refreshDelayMs = 400;
 const retryMs = 5000;
 const reconnectMs = 30_000;
+/** The notice of an action can be read for so long. */
+const noticeMs = 8000;
 /** Headers of requests are short. */
 const maxNamedParts = 500;
 
 let isStale = false;
 let isBusy = false;
+let hasConnected = false;
 let events;
 
 /** For screen readers, which announce only a live region that stays in the page. */
@@ -163,14 +166,35 @@ function moveFocus(main, removed) {
   (again || heading).focus();
 }
 
+/** What is newer than the page outdates the notice of an action. */
+function takeChange() {
+  refreshSoon();
+  setTimeout(dropNotice, noticeMs - performance.now());
+}
+
+function dropNotice() {
+  const page = new URL(location.href);
+  if (!page.searchParams.has("notice")) return;
+  page.searchParams.delete("notice");
+  history.replaceState(history.state, "", page);
+  refreshSoon();
+}
+
+/** Catches up with changes before the connection. Changes between two connections are missed. */
+function catchUp() {
+  if (hasConnected) takeChange();
+  else refreshSoon();
+  hasConnected = true;
+}
+
 /** Only while visible: over HTTP/1.1 a browser has six connections per server. */
 function listen() {
   events?.close();
   if (document.hidden) return;
   const source = new EventSource(address);
   events = source;
-  source.addEventListener("changed", refreshSoon);
-  source.addEventListener("open", refreshSoon); // catches up with changes before the connection
+  source.addEventListener("changed", takeChange);
+  source.addEventListener("open", catchUp);
   source.addEventListener("error", () => {
     // The browser reconnects, except after an answer that is not a stream.
     if (source === events && source.readyState === EventSource.CLOSED) setTimeout(listen, reconnectMs);

@@ -24,6 +24,7 @@ import {
 import { loadChoices } from "./load.ts";
 
 /** GET …/pipelines/:slug/edit?build=12: a build led here, whose steps are to be mended. */
+import { withNextBuild } from "./next-build.tsx";
 export const editPipelinePage = memberPage(async (services, request) => {
   const pipeline = await loadPipelineWithSteps(services, request);
   return show(services, request, pipeline, { draft: draftOfPipeline(pipeline) });
@@ -51,7 +52,7 @@ export const savePipeline = memberAction(async (services, request, form) => {
   if (isDeepStrictEqual(stepsOf(saved), stepsOf(pipeline)))
     return withNotice(pipelinePath(request), "pipeline_saved");
   const cause = await loadCause(services, request, pipeline);
-  return withNotice(pipelinePath(request), "steps_saved") + (cause ? `&build=${cause.number}` : "");
+  return withNextBuild(withNotice(pipelinePath(request), "steps_saved"), cause);
 }, environmentFormOptions);
 
 async function show(

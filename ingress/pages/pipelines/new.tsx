@@ -20,6 +20,7 @@ import {
   toNewPipeline,
 } from "./form.tsx";
 import { loadChoices } from "./load.ts";
+import { withNextBuild } from "./next-build.tsx";
 import { newRow, type StepsDraft } from "./steps.ts";
 
 /** GET /organizations/:org/new-pipeline?configuration=…: examples of the guides open the form with their YAML. */
@@ -62,8 +63,9 @@ async function showCreated(
   const keys = await newKeysPage(services, request, pipeline, `${pipeline.name} is created`);
   if (keys) return keys;
   const parameters = { org: request.organization.slug, slug: pipeline.slug };
-  const pattern = pipeline.repository === null ? patterns.pipelinePage : patterns.providerPage;
-  return withNotice(pathTo(pattern, parameters), "pipeline_created");
+  if (pipeline.repository !== null)
+    return withNotice(pathTo(patterns.providerPage, parameters), "pipeline_created");
+  return withNextBuild(withNotice(pathTo(patterns.pipelinePage, parameters), "pipeline_created"));
 }
 
 async function show(

@@ -8,8 +8,6 @@ import { loadCause, pipelinePath } from "../address/pipeline.ts";
 import { PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 
-/** Notices of forms that gave the pipeline its steps. */
-const afterSteps = ["steps_saved", "pipeline_created"];
 const maxBranch = 40;
 
 interface NextBuild {
@@ -18,14 +16,22 @@ interface NextBuild {
   cause: number | undefined;
 }
 
+/**
+ * The address of a pipeline's page after a form gave it steps. The page offers builds by them, also once the notice has gone.
+ * @param cause the build for whose sake they were edited
+ */
+export function withNextBuild(address: string, cause?: Pick<Build, "number">): string {
+  return `${address}&build=${cause?.number ?? "next"}`;
+}
+
 /** The build that new steps are for. Undefined: the page does not follow a form that gave some. */
 export async function loadNextBuild(
   services: Services,
   request: MemberRequest,
   pipeline: Pipeline,
 ): Promise<NextBuild | undefined> {
-  const notice = request.event.url.searchParams.get("notice") ?? "";
-  if (!afterSteps.includes(notice) || pipeline.archivedAt || pipeline.steps.length === 0) return undefined;
+  const isAsked = request.event.url.searchParams.has("build");
+  if (!isAsked || pipeline.archivedAt || pipeline.steps.length === 0) return undefined;
   const cause = await loadCause(services, request, pipeline);
   const last = cause ?? (await findBuild(services.db, pipeline.id, pipeline.lastBuildNumber));
   return {

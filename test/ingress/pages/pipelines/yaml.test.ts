@@ -21,7 +21,8 @@ describeWorldOn(sqlite, "the YAML of a pipeline's form", startQueuePages, (pages
       fields({ name: "Written", configuration: yaml.replaceAll("\n", "\r\n") }),
     );
 
-    assert.equal(made.headers.get("location"), `${at}/pipelines/written?notice=pipeline_created`, made.text);
+    const page = `${at}/pipelines/written?notice=pipeline_created&build=next`;
+    assert.equal(made.headers.get("location"), page, made.text);
     const { configuration, steps } = await find("written");
     assert.deepEqual([configuration, steps], [yaml, [{ command: "make" }]]);
     assert.equal(shown(read(await pages.asBob.get(`${at}/pipelines/written/edit`))), yaml);

@@ -269,7 +269,7 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     const without = await create("", { name: "None" });
     assert.equal(
       without.answer.headers.get("location"),
-      `${at}/pipelines/${without.slug}?notice=pipeline_created`,
+      `${at}/pipelines/${without.slug}?notice=pipeline_created&build=next`,
     );
     assert.match(await show(without.path), /No repository/);
     assert.equal((await pages.asBob.post(`${path}/rotate`, {})).status, 404);

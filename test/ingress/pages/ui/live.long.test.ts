@@ -167,25 +167,65 @@ describeInBrowser("a page that is open", startQueuePages, (pages) => {
     await page.context().close();
   });
 
+  const hide = (page: Page, isHidden: boolean) =>
+    page.evaluate((hidden) => {
+      Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, isHidden);
+
   it("listens only while visible, and catches up", async () => {
     const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.ada) });
     const firstLook = page.waitForResponse((response) => response.request().resourceType() === "fetch");
     await page.goto(pages.paths.queue);
     await firstLook;
-    const show = (isHidden: boolean) =>
-      page.evaluate((hidden) => {
-        Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
-        document.dispatchEvent(new Event("visibilitychange"));
-      }, isHidden);
 
-    await show(true);
+    await hide(page, true);
     await pause("While away");
     await sleep(lookMs);
     assert.equal(await page.getByText("While away").count(), 0);
-    await show(false);
+    await hide(page, false);
 
     await page.getByText("While away").waitFor();
     await resume();
+    await page.context().close();
+  });
+
+  /** Opens the page of the queue as it follows a form. The page's clock can be put forward. */
+  const openAfterForm = async () => {
+    const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.ada) });
+    await page.clock.install();
+    const firstLook = page.waitForResponse((response) => response.request().resourceType() === "fetch");
+    await page.goto(`${pages.paths.queue}?unfold=x&notice=queue_saved`);
+    await firstLook;
+    return { page, notice: page.getByText("The queue is saved.") };
+  };
+  const readingMs = 10_000;
+
+  it("drops the notice of a form once something is newer and the notice could be read", async () => {
+    const { page, notice } = await openAfterForm();
+    await pause("Newer");
+    await page.getByText("Newer").waitFor();
+    assert.ok(await notice.isVisible(), "it is still to be read");
+
+    await page.clock.fastForward(readingMs);
+
+    await notice.waitFor({ state: "detached" });
+    assert.equal(new URL(page.url()).search, "?unfold=x", "a reload does not bring it back");
+    await resume();
+    await page.context().close();
+  });
+
+  it("keeps the notice of a form while nothing is newer, until the page was out of sight", async () => {
+    const { page, notice } = await openAfterForm();
+    await page.clock.fastForward(readingMs);
+    await page.evaluate(() => dispatchEvent(new Event("stale")));
+    await sleep(lookMs);
+    assert.ok(await notice.isVisible());
+
+    await hide(page, true);
+    await hide(page, false);
+
+    await notice.waitFor({ state: "detached" });
     await page.context().close();
   });
 
