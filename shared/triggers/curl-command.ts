@@ -1,3 +1,4 @@
+import type { OpenedWebhook } from "../pipelines/provider/webhook.ts";
 import { quoteForShell } from "../shell.ts";
 import type { TriggerType } from "./types.ts";
 
@@ -33,6 +34,15 @@ export function curlCommand(
       '"$BODY"',
     ),
   ].join("\n");
+}
+
+/** A shell command that sends a provider's webhook an event that makes no build: GitHub's first one. */
+export function pingCommand(type: TriggerType, { webhookUrl, secret }: OpenedWebhook): string {
+  const ping = { object_kind: "ping", message: "A test delivery" }; // GitLab names events in the body
+  return curlCommand(
+    { ...type, sample: ping, sampleEvent: "ping" },
+    { url: webhookUrl, isVerified: secret !== null, secret: secret ?? undefined },
+  );
 }
 
 const encode = { hex: "-r | cut -d ' ' -f 1", base64: "-binary | openssl base64 -A" };

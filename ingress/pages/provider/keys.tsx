@@ -14,6 +14,8 @@ import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
 import { withDefaults } from "../../../shared/sources/settings.ts";
+import { pingCommand } from "../../../shared/triggers/curl-command.ts";
+import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { loadProvider, providerPath } from "../address/provider.ts";
 import { CopyField, OnlyLocal } from "../ui/copy-field.tsx";
 import { LinkButton, PostButton } from "../ui/form.tsx";
@@ -24,14 +26,16 @@ import type { PageContent } from "../ui/page.ts";
 import { Steps } from "./host-steps.tsx";
 import { loadProviderDetails } from "./load.ts";
 
-/** Shows the address and the secret of a webhook, once. */
+/** Shows the address and the secret of a webhook, once, and a command that tries them. */
 async function keysPage(
   services: Services,
   { organization }: MemberRequest,
   { title, pipeline, provider }: { title: string; pipeline: PipelineFacts; provider: ProviderId },
-  { webhookUrl, secret }: OpenedWebhook,
+  webhook: OpenedWebhook,
 ): Promise<PageContent> {
-  const host = providers[provider].title;
+  const { webhookUrl, secret } = webhook;
+  const { title: host, triggerType } = providers[provider];
+  const type = typeOfTrigger(services.config.issueTracker, { type: triggerType, signature: null });
   const parameters = { org: organization.slug, slug: pipeline.slug };
   const canBeMade = (await findHookProblem(services, pipeline)) === undefined;
   return {
@@ -70,6 +74,19 @@ async function keysPage(
             repository={pipeline.repository ?? ""}
             settings={withDefaults(pipeline.providerSettings)}
             isVerified={secret !== null}
+          />
+        </section>
+        <section aria-labelledby="try">
+          <h2 id="try">Try it</h2>
+          <p>
+            This command sends a <code>ping</code>
+            {secret !== null && ", signed with the secret"}. It makes no build, and the next page shows it.
+          </p>
+          <CopyField
+            id="command"
+            label="Command"
+            rows={secret === null ? 6 : 10}
+            value={pingCommand(type, webhook)}
           />
         </section>
         <p class="actions">

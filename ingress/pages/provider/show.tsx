@@ -206,7 +206,7 @@ function Arrival({
     </a>
   );
   if (last.event === "ping" && last.reason === "event_ignored")
-    return <p class="notice">The host reached this webhook {at}. The next push makes a build.</p>;
+    return <p class="notice">A ping reached this webhook {at}. The next push makes a build.</p>;
   const made = builds.filter(({ deliveryId }) => deliveryId === last.id);
   const newest = made.at(-1);
   const reason = reasonOf(webhook, last);

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { it } from "node:test";
+import { promisify } from "node:util";
 import { requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { withDefaults } from "../../../../shared/sources/settings.ts";
 import { decideDue } from "../../../helpers/builds.ts";
@@ -9,6 +11,7 @@ import { type Answer, eventually, post } from "../../../helpers/http.ts";
 import { startQueuePages } from "../../../helpers/pages.ts";
 import { read } from "../triggers/trigger-pages.ts";
 
+const run = promisify(execFile);
 const at = "/organizations/acme";
 const push = { ref: "refs/heads/main", after: "1".repeat(40), repository: { full_name: "acme/app" } };
 const body = JSON.stringify(push);
@@ -54,6 +57,22 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
   });
 
   it("follows a pipeline that gets its first repository, and shows the keys once", async () => {
+  for (const host of ["github.com", "gitlab.com", "codeberg.org", "bitbucket.org"])
+    it(`shows a command that sends a signed ping: ${host}`, async () => {
+      const { answer, path } = await create(`https://${host}/acme/app.git`);
+      const [, shown = ""] = /<textarea id="command"[^>]*>([^<]*)</.exec(read(answer)) ?? [];
+      const command = shown.replace(pages.config.webhookUrl, pages.url);
+      const { secret = "" } = keysIn(answer);
+
+      const { stdout } = await run("sh", ["-c", `${command} -s -w ' %{http_code}'`]);
+
+      assert.match(stdout, /^\{"id":"[0-9a-f-]{36}"\} 201$/);
+      await decideDue(pages.services);
+      assert.match(await show(path), /A ping reached this webhook/);
+      const forged = command.replace(secret, "another secret");
+      assert.match((await run("sh", ["-c", `${forged} -s -w ' %{http_code}'`])).stdout, / 401$/);
+    });
+
     const { slug } = await create("", { name: "Later" });
     const edit = `${at}/pipelines/${slug}/edit`;
     const save = (repository: string) =>
@@ -66,13 +85,13 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     assert.equal(again.headers.get("location"), `${at}/pipelines/${slug}?notice=pipeline_saved`);
   });
 
-  it("says of a ping that the host reached the webhook", async () => {
+  it("says of a ping that it reached the webhook", async () => {
     const { path, url, secret } = await onGithub();
 
     await deliver(url, secret, "ping");
     await decideDue(pages.services);
 
-    assert.match(await show(path), /The host reached this webhook <a href="[^"]*\/deliveries\/[^"]*"><time/);
+    assert.match(await show(path), /A ping reached this webhook <a href="[^"]*\/deliveries\/[^"]*"><time/);
   });
 
   it("says that nothing has come, then what came and what was refused", async () => {
