@@ -16,7 +16,7 @@ export interface Progress {
   /** The first cluster, if there is one. */
   cluster: ClusterName | undefined;
   /** The first pipeline, if there is one. */
-  pipeline: { slug: string; hasBuild: boolean; provider: ProviderId | null } | undefined;
+  pipeline: { slug: string; name: string; hasBuild: boolean; provider: ProviderId | null } | undefined;
   /** The id of its newest trigger, if it has one. */
   triggerId: string | undefined;
 }
@@ -164,7 +164,10 @@ function buildSteps({ progress, queue, request }: Props): Step[] {
   ];
 }
 
-/** Pushes to a source host make builds by its webhook, and others by a trigger. */
+/**
+ * Pushes to a source host make builds by its webhook, and others by a trigger. The steps name the pipeline, as others may
+ * have the other way.
+ */
 function sourceSteps({ steps, pipeline, triggerId }: Progress, org: string): Step[] {
   const [source, delivery] = ["source", "delivery"];
   if (!pipeline)
@@ -179,7 +182,7 @@ function sourceSteps({ steps, pipeline, triggerId }: Progress, org: string): Ste
       {
         name: source,
         isDone: triggerId !== undefined,
-        text: "Give it a trigger",
+        text: `Give ${pipeline.name} a trigger`,
         path: pathTo(patterns.newTriggerPage, place),
         command: `${admin} trigger create ${at} --type webhook --label Push`,
       },
@@ -197,7 +200,7 @@ function sourceSteps({ steps, pipeline, triggerId }: Progress, org: string): Ste
     {
       name: source,
       isDone: steps.delivery,
-      text: `Set up its webhook at ${host}`,
+      text: `Set up the webhook of ${pipeline.name} at ${host}`,
       path: pathTo(patterns.providerPage, place),
       command: `${admin} pipeline webhook ${at}`,
       replace: `It prints the address and the secret for ${host}.`,

@@ -74,13 +74,13 @@ async function loadProgress(
 ): Promise<Progress> {
   const [cluster] = await listClusterNames(db, organizationId, 1);
   if (!first) return { steps, cluster, pipeline: undefined, triggerId: undefined };
-  const { id, slug, repository, lastBuildNumber } = first.pipeline;
+  const { id, slug, name, repository, lastBuildNumber } = first.pipeline;
   const [trigger] = await listTriggersInBrief(db, id, 1);
   const provider = await providerIn(db, { organizationId, repository });
   return {
     steps,
     cluster,
-    pipeline: { slug, provider, hasBuild: lastBuildNumber > 0 },
+    pipeline: { slug, name, provider, hasBuild: lastBuildNumber > 0 },
     triggerId: trigger?.id,
   };
 }

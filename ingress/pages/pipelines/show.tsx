@@ -122,14 +122,17 @@ async function showPipeline(
           none={
             <>
               No build yet.{" "}
-              {pipeline.repository !== null && (
+              {provider === null ? (
                 <>
-                  A push makes one, once its host{" "}
-                  <a href={pathTo(patterns.providerPage, parameters)}>sends its webhooks here</a>.{" "}
+                  One is made for every webhook that a{" "}
+                  <a href={pathTo(patterns.triggersPage, parameters)}>trigger of this pipeline</a> receives.
+                </>
+              ) : (
+                <>
+                  A push makes one, once {providers[provider].title}{" "}
+                  <a href={pathTo(patterns.providerPage, parameters)}>sends its webhooks here</a>.
                 </>
               )}
-              One is made for every webhook that a{" "}
-              <a href={pathTo(patterns.triggersPage, parameters)}>trigger of this pipeline</a> receives.
             </>
           }
         />

@@ -1,5 +1,7 @@
 import { dayMs } from "../../../shared/durations.ts";
 import { patterns } from "../../../shared/paths.ts";
+import { providerIn } from "../../../shared/pipelines/provider/provider.ts";
+import { providers } from "../../../shared/sources/providers.ts";
 import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { ListedTrigger } from "../../../shared/triggers/store.ts";
@@ -22,6 +24,7 @@ export const triggersPage = memberPage(async (services, request) => {
   const { config } = services;
   const { pipeline, triggers, lastDeliveries, seriesOf } = await loadTriggers(services, request);
   const isFull = triggers.length >= maxTriggersPerPipeline;
+  const provider = await providerIn(services.db, pipeline);
   return {
     title: "Triggers",
     section: "pipelines",
@@ -46,9 +49,16 @@ export const triggersPage = memberPage(async (services, request) => {
         )}
         {triggers.length === 0 ? (
           <p class="empty">
-            No trigger yet. A trigger is a URL: for every webhook that GitHub, GitLab, {config.issueTracker}{" "}
-            or any other program posts there, the pipeline builds, and the build’s steps can read what was
-            posted.
+            No trigger yet.{" "}
+            {provider !== null && (
+              <>
+                Pushes need none:{" "}
+                <a href={pipelinePath(request, patterns.providerPage)}>{providers[provider].title}</a> reports
+                them by a webhook of its own.{" "}
+              </>
+            )}
+            A trigger is a URL: for every webhook that GitHub, GitLab, {config.issueTracker} or any other
+            program posts there, the pipeline builds, and the build’s steps can read what was posted.
           </p>
         ) : (
           <Table

@@ -80,7 +80,7 @@ describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (
     assert.equal((await next())?.command, "npm run agent -- start --token TOKEN --queue default");
     const agent = await startAgent(pages.url, token, { meta_data: ["queue=default"] });
     await doNext("Create a pipeline");
-    await doNext("Give it a trigger");
+    await doNext("Give Hello a trigger");
     await doNext("Send the first delivery");
     assert.match((await next())?.text ?? "", /To do: See its build pass/);
     await eventually("the job", () => agent.runOne());
@@ -115,9 +115,9 @@ describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (
       name: "Web",
       steps: [{ command: "make" }],
     });
-    await leads("Give it a trigger", new RegExp(`${path}/pipelines/web/triggers/new$`));
+    await leads("Give Web a trigger", new RegExp(`${path}/pipelines/web/triggers/new$`));
     assert.match((await step("Send the first delivery")).text, /Replace TRIGGER by the id that the command/);
-    const trigger = await run((await step("Give it a trigger")).command);
+    const trigger = await run((await step("Give Web a trigger")).command);
     await leads("Send the first delivery", new RegExp(`/triggers/${trigger.id}/send$`));
     await leads("See its build pass", /\/pipelines\/web$/);
     assert.doesNotMatch((await step("Send the first delivery")).text, /Replace/);
@@ -132,7 +132,7 @@ describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (
     await createQueue(services, operator, cluster, { key: "default", isDefault: true });
     const pipeline = await createPipeline(services, operator, input);
 
-    const source = await step("Set up its webhook at GitHub");
+    const source = await step("Set up the webhook of App at GitHub");
     assert.match(source.link ?? "", /\/pipelines\/app\/provider$/);
     const row = await findWebhook(services.db, { pipelineId: pipeline.id });
     const { webhookUrl, secret } = openWebhook(services, row ?? assert.fail());
@@ -145,7 +145,7 @@ describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (
       assert.equal(status, 201);
     };
     await deliver("ping");
-    assert.equal((await step("Set up its webhook at GitHub")).isDone, true);
+    assert.equal((await step("Set up the webhook of App at GitHub")).isDone, true);
     assert.match((await step("Push a commit")).command ?? "", /^git commit --allow-empty /);
     await deliver("push");
     await eventually("the build", async () => (await step("Push a commit")).isDone);

@@ -43,6 +43,7 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
       .status;
   };
   const show = async (path: string) => read(await pages.asBob.get(path));
+  const words = (html: string) => html.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
 
   it("follows a new pipeline, which is made of an address alone, and shows the keys once", async () => {
     const { answer, path, slug } = await create("https://github.com/acme/web-shop.git");
@@ -56,7 +57,6 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     assert.ok(later.includes(url) && !later.includes(secret ?? ""), "the address stays, the secret does not");
   });
 
-  it("follows a pipeline that gets its first repository, and shows the keys once", async () => {
   for (const host of ["github.com", "gitlab.com", "codeberg.org", "bitbucket.org"])
     it(`shows a command that sends a signed ping: ${host}`, async () => {
       const { answer, path } = await create(`https://${host}/acme/app.git`);
@@ -73,6 +73,7 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
       assert.match((await run("sh", ["-c", `${forged} -s -w ' %{http_code}'`])).stdout, / 401$/);
     });
 
+  it("follows a pipeline that gets its first repository, and shows the keys once", async () => {
     const { slug } = await create("", { name: "Later" });
     const edit = `${at}/pipelines/${slug}/edit`;
     const save = (repository: string) =>
@@ -255,6 +256,19 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     const { path } = await create("git@gitlab.com:acme/app.git");
     assert.match(await show(path), /Builds merge requests that are opened/);
     assert.match(await show(`${path}/settings`), /<summary>Merge requests: 4 of 13 on/);
+  });
+
+  it("makes no trigger needed: pages without a build or a trigger speak of pushes", async () => {
+    const { path, slug } = await onGithub();
+    const pipeline = words(await show(`${at}/pipelines/${slug}`));
+    assert.match(pipeline, /No build yet\. A push makes one, once GitHub sends its webhooks here ?\./);
+    assert.doesNotMatch(pipeline, /trigger of this pipeline/);
+    const triggers = await show(`${at}/pipelines/${slug}/triggers`);
+    assert.match(triggers, new RegExp(`Pushes need none: <a href="${path}">GitHub</a> reports them`));
+
+    const { slug: other } = await create("git@git.example.com:acme/app.git");
+    assert.match(words(await show(`${at}/pipelines/${other}`)), /for every webhook that a trigger of this/);
+    assert.doesNotMatch(await show(`${at}/pipelines/${other}/triggers`), /Pushes need none/);
   });
 
   it("leads on where the host is not known, or there is no repository", async () => {
