@@ -154,7 +154,8 @@ function Actions({ data, areStepsEdited, request }: HeadProps & { areStepsEdited
   const isCancelable = !build.finishedAt && build.state !== "canceling";
   const hasRetry = failedJobs > 0 && ["failed", "failing", "blocked_failed"].includes(build.state);
   const isBlocked = !hasRetry && unblockable.length > 0;
-  const isRebuildFirst = hasRetry && areStepsEdited && pipeline.allowRebuilds && !pipeline.archivedAt;
+  const canRebuild = pipeline.allowRebuilds && !pipeline.archivedAt;
+  const isRebuildFirst = hasRetry && areStepsEdited && canRebuild;
   const cancel = (className: string) => (
     <PostButton path={buildPath(request, patterns.cancelBuildPage)} class={className}>
       Cancel build
@@ -187,7 +188,7 @@ function Actions({ data, areStepsEdited, request }: HeadProps & { areStepsEdited
         </a>
       )}
       {isCancelable && !hasRetry && !isBlocked && cancel("danger")}
-      {pipeline.allowRebuilds && !isRebuildFirst && rebuild}
+      {canRebuild && !isRebuildFirst && rebuild}
       <details class="menu" id="more">
         <summary>
           <span aria-hidden="true">…</span>

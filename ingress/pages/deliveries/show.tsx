@@ -87,7 +87,7 @@ async function show(
                 text="Try a filter"
               />
             )}
-            {payload && delivery.status !== null && (
+            {payload && delivery.status !== null && !pipeline.archivedAt && (
               <form method="post" action={path(patterns.rebuildPage)}>
                 <CsrfField />
                 <input type="hidden" name="rebuild" value={nextRebuild(builds.at(-1)?.rebuild)} />

@@ -103,9 +103,11 @@ async function show(
             {nameOf(schedule)} <State state={enabled ? "enabled" : "disabled"} />
           </h1>
           <div class="actions">
-            <PostButton path={schedulePath(request, schedule, patterns.buildSchedulePage)}>
-              Build now
-            </PostButton>
+            {!pipeline.archivedAt && (
+              <PostButton path={schedulePath(request, schedule, patterns.buildSchedulePage)}>
+                Build now
+              </PostButton>
+            )}
             <PostButton
               path={schedulePath(
                 request,

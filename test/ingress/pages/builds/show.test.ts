@@ -3,6 +3,7 @@ import { before, it } from "node:test";
 import { asc, eq } from "drizzle-orm";
 import { spans } from "../../../../ingress/pages/builds/timeline.tsx";
 import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
+import { archivePipeline } from "../../../../shared/pipelines/archive.ts";
 import type { PipelineChange } from "../../../../shared/pipelines/input.ts";
 import { createPipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
@@ -204,6 +205,8 @@ describeWorldOn(sqlite, "the page of a build", startQueuePages, (pages) => {
       tx.update(tx.tables.builds).set({ createdAt: tx.now }).where(eq(tx.tables.builds.id, id)),
     );
     assert.deepEqual((await read()).buttons, retryFirst);
+    await archivePipeline(pages.services, pages.actor, { id: pipelineId });
+    assert.deepEqual((await read()).buttons, ["Retry 2 failed jobs"]);
   });
 
   it("does not retry jobs whose steps forbid it", async () => {

@@ -5,6 +5,7 @@ import { csrfTokenIn } from "../../../../scripts/scratch/visitor.ts";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { insertUser } from "../../../../shared/accounts/user-store.ts";
 import { newId } from "../../../../shared/ids.ts";
+import { archivePipeline, unarchivePipeline } from "../../../../shared/pipelines/archive.ts";
 import { deletePayloads } from "../../../../shared/triggers/payloads/store.ts";
 import { allBuilds, buildWebhook, countBuilds, decideDue } from "../../../helpers/builds.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
@@ -191,12 +192,13 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
     assert.doesNotMatch((await bob.get(`${at}/filter`)).text, /webhook\.payload\.ref == (&quot;|")x/);
   });
 
-  it("show the filter that left a delivery out, and offer to build it", async () => {
+  it("show the filter that left a delivery out, and offer to build it, unless the pipeline is archived", async () => {
     const { path, at } = await trigger({ filter: 'webhook.payload.ref == "x"' });
     const delivery = await send(path, '{"ref":"y"}');
     await decideDue(pages.services);
+    const show = async () => (await pages.asBob.get(`${at}/deliveries/${delivery}`)).text;
 
-    const { text } = await (await pages.visitor(pages.bob)).get(`${at}/deliveries/${delivery}`);
+    const text = await show();
 
     assert.match(text, /Why no build<\/dt><dd>the filter left it out/);
     assert.match(
@@ -207,6 +209,9 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
     );
     assert.match(text, /<dl class="read-values">.*?payload\.ref<.*?&quot;y&quot;</s);
     assert.match(text, />Build it</);
+    await archivePipeline(pages.services, pages.actor, pages.acme.pipeline);
+    assert.doesNotMatch(await show(), />Build it</);
+    await unarchivePipeline(pages.services, pages.actor, pages.acme.pipeline);
   });
 
   it("show why a filter is false, and fill it by a click", async () => {

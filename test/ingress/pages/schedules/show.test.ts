@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { archivePipeline } from "../../../../shared/pipelines/archive.ts";
 import { createSchedule } from "../../../../shared/schedules/schedules.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { startQueuePages } from "../../../helpers/pages.ts";
@@ -26,5 +27,15 @@ describeWorldOn(sqlite, "the page of a schedule", startQueuePages, (pages) => {
     const { text: all } = await pages.asBob.get(list);
     assert.match(all, /&lt;b&gt;Never|&lt;b>Never/);
     assert.match(all, /none/);
+  });
+
+  it("offers no build while its pipeline is archived", async () => {
+    assert.match(await show("0 8 * * *"), /Build now/);
+    await archivePipeline(pages.services, pages.actor, pages.acme.pipeline);
+
+    const text = await show("0 9 * * *");
+
+    assert.match(text, /The pipeline is archived/);
+    assert.doesNotMatch(text, /Build now/);
   });
 });
