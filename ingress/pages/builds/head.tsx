@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { hasAuthor } from "../../../shared/builds/rows/facts.ts";
 import { finalWorkMs } from "../../../shared/builds/rows/work.ts";
 import { msInWords, secondMs } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
@@ -77,10 +78,9 @@ const sourceWords: Record<string, string> = {
 
 /** The branch, commit and people of a build. */
 function sourcesOf({ data, request }: HeadProps): ComponentChildren[] {
-  const { build, source: repository, users, trigger, tag, pullRequest } = data;
-  const { branch, commit, author, source, creatorId, deliveryId } = build;
-  const name = author?.name ?? author?.username ?? author?.email;
-  const creator = users.get(creatorId ?? "")?.name ?? sourceWords[source] ?? source;
+  const { build, source: repository, trigger, tag, pullRequest } = data;
+  const { branch, commit, source, deliveryId } = build;
+  const people = peopleInWords(data);
   const from = build.options?.triggered_from;
   const at = { org: request.organization.slug, slug: request.parameter("slug") };
   const branchPath = `${pathTo(patterns.pipelinePage, at)}?${new URLSearchParams({ branch })}`;
@@ -92,22 +92,30 @@ function sourcesOf({ data, request }: HeadProps): ComponentChildren[] {
     pullRequest && <RequestName pullRequest={pullRequest} />,
     tag !== undefined ? `tag ${tag}` : <a href={branchPath}>{branch}</a>,
     <Commit key="commit" commit={commit} source={repository} />,
-    <>
-      by{" "}
-      {name !== undefined && name !== creator && (
-        <>
-          <span>{name}</span>, made by{" "}
-        </>
-      )}
-      {creator}
-    </>,
+    people && `by ${people}`,
     from && (
       <>
         triggered by <TriggeredBy from={from} jobId={build.triggeredByJobId} request={request} />
       </>
     ),
-    delivery && <a href={delivery}>delivery</a>,
+    delivery ? (
+      <>
+        from <a href={delivery}>a webhook</a>
+      </>
+    ) : (
+      !from && sourceWords[source] && `from ${sourceWords[source]}`
+    ),
   ];
+}
+
+/** The author of the commit, and the member who started the build, if that is another: `Ada, started by Bob`. */
+function peopleInWords({ build, users }: LoadedBuild): string | undefined {
+  const { author, creatorId } = build;
+  const creator = users.get(creatorId ?? "");
+  const name = author?.name ?? author?.username ?? author?.email;
+  if (!creator || name === undefined) return creator?.name ?? name;
+  const isSame = name === creator.name || hasAuthor(build, creator.email);
+  return isSame ? creator.name : `${name}, started by ${creator.name}`;
 }
 
 /** `38 s more than half of the last 50`. */

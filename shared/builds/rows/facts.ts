@@ -1,3 +1,4 @@
+import { normalizeEmail } from "../../accounts/user-store.ts";
 import type { BuildPullRequest } from "../../db/schema/builds.ts";
 import type { Environment } from "../../pipelines/environment.ts";
 import type { Build } from "./build-store.ts";
@@ -12,6 +13,11 @@ type Options = Pick<Build, "options">;
  */
 export function isOfFork({ options }: Options): boolean {
   return options?.is_fork === true;
+}
+
+/** Says if the author of the commit has an address. Whoever writes the commit chooses it. @param email in lower case */
+export function hasAuthor({ author }: Pick<Build, "author">, email: string): boolean {
+  return author?.email !== undefined && normalizeEmail(author.email) === email;
 }
 
 export function tagOf({ options }: Options, given: Environment, prefix: string): string | undefined {

@@ -75,6 +75,20 @@ describeWorldOn(sqlite, "pages about builds of source hosts", startQueuePages, (
     }
   });
 
+  it("name the author once, another who started the build, and where it came from", async () => {
+    const { ada, bob } = pages;
+    const lineOf = async (more: Partial<BuildRequest>) => {
+      const { text } = await read(await report(more));
+      return /HEAD(.*?)Waiting for/.exec(text)?.[1];
+    };
+    const author = { name: "Ada L.", email: "ADA@acme.example.com" };
+    assert.equal(await lineOf({ author, creatorId: ada.id }), `by ${ada.name}from a webhook`);
+    assert.equal(await lineOf({ author, creatorId: bob.id, source: "ui" }), "by Ada L., started by Bob");
+    assert.equal(await lineOf({ author }), "by Ada L.from a webhook");
+    assert.equal(await lineOf({ creatorId: bob.id, source: "schedule" }), "by Bobfrom a schedule");
+    assert.equal(await lineOf({}), "from a webhook");
+  });
+
   it("say in one line what builds of forks may not", async () => {
     const { text } = await read(await report({ options: { pull_request, is_fork: true } }));
     assert.match(text, /This build comes from a fork: its jobs get no secrets and no identity tokens, and /);
