@@ -40,24 +40,40 @@ interface Props {
   request: MemberRequest;
 }
 
-/** The way to the first build that passes, in an order that works. A step that is done has a tick, and no command. */
+/**
+ * The way to the first build that passes, in an order that works. Steps that are done are folded: others, or the program,
+ * may have done them. They have a tick, and no command.
+ */
 export function Checklist(props: Props) {
   const steps = [...agentSteps(props), ...buildSteps(props)];
-  const done = steps.filter(({ isDone }) => isDone).length;
+  const done = steps.filter(({ isDone }) => isDone);
+  const open = steps.filter(({ isDone }) => !isDone);
+  const isAdmin = props.request.role === "admin";
   return (
     <section aria-labelledby="first-steps" data-blocks="first-steps">
-      <h2 id="first-steps">
-        First steps: {done} of {steps.length} done
-      </h2>
+      <h2 id="first-steps">First steps: {open.length} to do</h2>
       <p class="quiet">
         Each step leads to its page. Its command does the same, in the folder where Signalbox runs.
       </p>
-      <ol class="rows checklist" data-blocks="checklist">
-        {steps.map((step) => (
-          <Row key={step.name} step={step} isAdmin={props.request.role === "admin"} />
-        ))}
-      </ol>
+      <Rows name="checklist" steps={open} isAdmin={isAdmin} />
+      {done.length > 0 && (
+        <details id="done-steps" class="fold" data-blocks="done-steps">
+          <summary>{done.length} done already</summary>
+          <Rows name="done-checklist" steps={done} isAdmin={isAdmin} />
+        </details>
+      )}
     </section>
+  );
+}
+
+/** @param name for the refresh of an open page */
+function Rows({ name, steps, isAdmin }: { name: string; steps: Step[]; isAdmin: boolean }) {
+  return (
+    <ol class="rows checklist" data-blocks={name}>
+      {steps.map((step) => (
+        <Row key={step.name} step={step} isAdmin={isAdmin} />
+      ))}
+    </ol>
   );
 }
 

@@ -27,8 +27,9 @@ describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (
     const person = await pages.visitor(await addPerson(pages, organization, role));
     const path = `/organizations/${organization.slug}`;
     const rows = async () => {
-      const [, list = ""] = (await person.get(path)).text.split('<ol class="rows checklist"');
-      return [...(list.split("</ol>")[0] ?? "").matchAll(/<li.*?<\/li>/gs)].map(([row]) => readStep(row));
+      const { text } = await person.get(path);
+      const lists = [...text.matchAll(/<ol class="rows checklist".*?<\/ol>/gs)].join("");
+      return [...lists.matchAll(/<li.*?<\/li>/gs)].map(([row]) => readStep(row));
     };
     return {
       path,
@@ -86,6 +87,22 @@ describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (
     await eventually("the job", () => agent.runOne());
 
     await eventually("the end of the list", async () => !/First steps/.test((await person.get(path)).text));
+  });
+
+  it("are those that are to do; the others are folded", async () => {
+    const { path, person, rows, operator } = await fresh();
+    const read = async () => (await person.get(path)).text;
+    assert.doesNotMatch(await read(), /done already/);
+    const cluster = await createCluster(pages.services, operator, { name: "Primary" });
+    await createQueue(pages.services, operator, cluster, { key: "default", isDefault: true });
+
+    const text = await read();
+
+    assert.match(text, /First steps: 7 to do</);
+    const [, folded = ""] = /<details id="done-steps" class="fold"(.*?)<\/details>/s.exec(text) ?? [];
+    assert.match(folded, /<summary>2 done already<.*Create a cluster.*Create its first queue/s);
+    const states = (await rows()).map(({ isDone }) => isDone);
+    assert.deepEqual(states, [...Array(7).fill(false), true, true], "those to do come first");
   });
 
   it("lead to the page where each is done, once the steps before it are", async () => {
@@ -165,7 +182,7 @@ describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (
     for (const command of commands.split("\n")) await run(command.replace(/(--slug|--org) acme/, "$1 novel"));
 
     const home = (await member.get("/organizations/novel")).text;
-    assert.match(home, /First steps: 0 of 9 done/);
+    assert.match(home, /First steps: 9 to do/);
     assert.doesNotMatch(home, /An admin of the organization does this/, "the member is its admin");
   });
 
