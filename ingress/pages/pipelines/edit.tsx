@@ -2,10 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { updatePipeline } from "../../../shared/pipelines/pipelines.ts";
+import { providerIn } from "../../../shared/pipelines/provider/provider.ts";
 import { findWebhook } from "../../../shared/pipelines/provider/webhook-store.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { loadCause, loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
+import { conditionPath } from "../address/provider.ts";
 import { newKeysPage } from "../provider/keys.tsx";
 import { environmentFormOptions, requireNoneSaved } from "../ui/environment-field.tsx";
 import { PostForm } from "../ui/form.tsx";
@@ -22,9 +24,9 @@ import {
   toPipelineChange,
 } from "./form.tsx";
 import { loadChoices } from "./load.ts";
+import { withNextBuild } from "./next-build.tsx";
 
 /** GET …/pipelines/:slug/edit?build=12: a build led here, whose steps are to be mended. */
-import { withNextBuild } from "./next-build.tsx";
 export const editPipelinePage = memberPage(async (services, request) => {
   const pipeline = await loadPipelineWithSteps(services, request);
   return show(services, request, pipeline, { draft: draftOfPipeline(pipeline) });
@@ -64,6 +66,7 @@ async function show(
   const cause = await loadCause(services, request, pipeline);
   const place = { org: request.organization.slug, slug: pipeline.slug };
   const choices = await loadChoices(services, request, draft.members.clusterId ?? "");
+  const provider = await providerIn(services.db, pipeline);
   return narrowPage({
     title: "Edit",
     problems,
@@ -83,6 +86,7 @@ async function show(
           draft={draft}
           {...choices}
           problems={problems}
+          conditionPath={provider === null ? undefined : conditionPath(request)}
           isOpen={request.event.url.searchParams.get("unfold") === "others"}
           variables={Object.keys(environmentOfPipeline(services.cipher, pipeline))}
         />

@@ -162,6 +162,8 @@ interface PipelineFieldsProps {
   problems: FormProblems | undefined;
   /** Names of the variables of a saved pipeline. */
   variables?: string[];
+  /** The filter condition, which leaves out builds as the branches do. Undefined: the pipeline has no source host. */
+  conditionPath?: string | undefined;
   /** Unfolds the fields that few people need. */
   isOpen?: boolean;
 }
@@ -172,6 +174,7 @@ export function PipelineFields({
   queues,
   problems,
   variables,
+  conditionPath,
   isOpen = !variables && hasOthers(draft),
 }: PipelineFieldsProps) {
   const { clusterId = "", environment: value = "" } = draft.members;
@@ -189,6 +192,13 @@ export function PipelineFields({
       <MemberFields
         {...form}
         columns={["description", "emoji", "tags", "defaultBranch", "branchConfiguration"]}
+        own={{
+          ...(conditionPath !== undefined && {
+            branchConfiguration: (
+              <Branches value={draft.members.branchConfiguration} {...{ problems, conditionPath }} />
+            ),
+          }),
+        }}
       />
       {variables ? (
         <EnvironmentChoice names={variables} isReplaced={draft.replacesEnvironment} {...environment} />
@@ -243,6 +253,32 @@ function hasOthers({ members }: PipelineDraft): boolean {
   const textOf = (value = "") => (value === "false" ? "" : value);
   return Object.entries(newPipelineDraft("", { as: "kept" }).members).some(
     ([column, blank]) => !firstColumns.includes(column) && textOf(members[column]) !== blank,
+  );
+}
+
+function Branches({
+  value,
+  problems,
+  conditionPath,
+}: {
+  value: string | undefined;
+  problems: FormProblems | undefined;
+  conditionPath: string;
+}) {
+  const { field, create } = pipelineMembers.branchConfiguration;
+  return (
+    <Field
+      {...field}
+      api="branch_configuration"
+      value={value}
+      maxLength={maxLengthOf(create)}
+      hint={
+        <>
+          {field.hint} <a href={conditionPath}>See the condition</a>.
+        </>
+      }
+      problems={problems}
+    />
   );
 }
 

@@ -8,7 +8,7 @@ import { findWebhook } from "../../../shared/pipelines/provider/webhook-store.ts
 import { findStar } from "../../../shared/pipelines/stars/store.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { providers } from "../../../shared/sources/providers.ts";
+import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
 import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
 import { loadBuildSearch, SearchedBuilds } from "../builds/search.tsx";
 import { titleOf } from "../resources/title.ts";
@@ -16,7 +16,7 @@ import { AuditList } from "../ui/audit-list.tsx";
 import { LinkButton, PostButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
-import { CodeList, Fact } from "../ui/tables.tsx";
+import { CodeList, Fact, separator } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { LastBuilds } from "./last-builds.tsx";
 import { findLeftOut, LeftOutPush } from "./left-out.tsx";
@@ -103,7 +103,13 @@ async function showPipeline(
           </p>
         )}
         {pipeline.description !== null && <p class="note">{pipeline.description}</p>}
-        <Facts pipeline={pipeline} variables={variables} cluster={cluster} org={organization.slug} />
+        <Facts
+          pipeline={pipeline}
+          variables={variables}
+          cluster={cluster}
+          org={organization.slug}
+          provider={provider}
+        />
         <h2>Builds</h2>
         {leftOut && <LeftOutPush leftOut={leftOut} request={request} />}
         {(!pipeline.archivedAt || refused) && (
@@ -168,12 +174,14 @@ function Facts({
   variables,
   cluster,
   org,
+  provider,
 }: {
   pipeline: Pipeline;
   /** The names. */
   variables: string[];
   cluster: Cluster | undefined;
   org: string;
+  provider: ProviderId | null;
 }) {
   const { slug, tags, branchConfiguration, defaultBranch, repository, cloneMirrorUrl, steps } = pipeline;
   const { builds, timeouts } = settingsInWords(pipeline);
@@ -190,7 +198,23 @@ function Facts({
       />
       <Fact name="Tags" value={tags?.join(", ")} />
       <Fact name="Default branch" value={defaultBranch} />
-      <Fact name="Branches" value={branchConfiguration && <code>{branchConfiguration}</code>} class="wide" />
+      <Fact
+        name="Branches"
+        value={
+          (branchConfiguration || provider) && (
+            <>
+              {branchConfiguration ? <code>{branchConfiguration}</code> : "all"}
+              {provider && (
+                <>
+                  {separator}
+                  <a href={`${pathTo(patterns.providerPage, { org, slug })}#built`}>What it builds</a>
+                </>
+              )}
+            </>
+          )
+        }
+        class="wide"
+      />
       <dt>Repository</dt>
       <dd class="wide">
         {repository ? (

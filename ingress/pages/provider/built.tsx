@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import { patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { ProviderId } from "../../../shared/sources/providers.ts";
@@ -23,8 +22,8 @@ export function Built({
   const ofRequests = usedText(settings, "pull_request_branch_filter_configuration");
   const condition = usedText(settings, "filter_condition");
   return (
-    <details id="built" class="fold">
-      <summary>What it builds</summary>
+    <section aria-labelledby="built">
+      <h2 id="built">What it builds</h2>
       {words.length === 0 ? (
         <p>It builds nothing: builds of events are off in the settings.</p>
       ) : (
@@ -32,15 +31,23 @@ export function Built({
           {words.map((sentence) => (
             <li key={sentence}>{sentence}</li>
           ))}
-          <Limit of="Of pushes, only branches" path={branchesPath(request)}>
-            {pipeline.branchConfiguration}
-          </Limit>
-          <Limit of="Of pull requests, only branches" path={requestBranchesPath(request)}>
-            {ofRequests}
-          </Limit>
-          <Limit of="Only what this is true for:" path={conditionPath(request)}>
-            {condition}
-          </Limit>
+          <Limit
+            value={pipeline.branchConfiguration}
+            words="Of pushes, only branches"
+            path={branchesPath(request)}
+            none={["Of pushes, all branches.", "Limit them"]}
+          />
+          <Limit
+            value={ofRequests}
+            words="Of pull requests, only branches"
+            path={requestBranchesPath(request)}
+          />
+          <Limit
+            value={condition}
+            words="Only what this is true for:"
+            path={conditionPath(request)}
+            none={["Under no condition.", "Set one"]}
+          />
         </ul>
       )}
       <p>
@@ -52,19 +59,29 @@ export function Built({
           the pipeline’s own steps name.
         </p>
       )}
-    </details>
+    </section>
   );
 }
 
-/** @param path of the setting */
-function Limit({ of, path, children }: { of: string; path: string; children: ComponentChildren }) {
-  if (!children) return null;
+/**
+ * @param path of the setting
+ * @param none the words for an empty setting, and for the link to it. Default: it is left out
+ */
+function Limit({
+  value,
+  words,
+  path,
+  none,
+}: {
+  value: string | null | undefined;
+  words: string;
+  path: string;
+  none?: [words: string, link: string];
+}) {
+  if (!value && !none) return null;
   return (
     <li>
-      {of}{" "}
-      <a href={path}>
-        <code>{children}</code>
-      </a>
+      {value ? words : none?.[0]} <a href={path}>{value ? <code>{value}</code> : none?.[1]}</a>
     </li>
   );
 }

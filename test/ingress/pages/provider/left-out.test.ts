@@ -171,14 +171,22 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
     });
     const built = async () => {
       const page = await show(`${path}/provider`);
-      return words(/<details id="built".*?<\/details>/s.exec(page)?.[0] ?? "");
+      return /<section aria-labelledby="built">.*?<\/section>/s.exec(page)?.[0] ?? "";
     };
+    const edit = `${path}/edit?unfold=others#field-branches`;
+    const settings = `${path}/provider/settings#field-filter_condition`;
 
     assert.match(
-      await built(),
+      words(await built()),
       /only branches main release\/\* Of pull requests, only branches fix\/\* Only what this is true for: !build\.pull_request\.draft/,
     );
     await limit({ branchConfiguration: null, providerSettings: { filter_enabled: false } });
-    assert.doesNotMatch(await built(), /release|draft|condition/, "it is kept, and not used");
+    const unlimited = await built();
+    assert.doesNotMatch(unlimited, /release|draft/, "it is kept, and not used");
+    assert.ok(unlimited.includes(`Of pushes, all branches. <a href="${edit}">Limit them</a>`));
+    assert.ok(unlimited.includes(`Under no condition. <a href="${settings}">Set one</a>`));
+    assert.ok((await show(path)).includes(`all\u00a0· <a href="${path}/provider#built">What it builds</a>`));
+    assert.ok((await show(edit)).includes(`have a condition. <a href="${settings}">See the condition</a>`));
+    assert.ok((await show(settings)).includes(`use <a href="${edit}">Branches</a> of the`));
   });
 });
