@@ -8,8 +8,8 @@ import { linkIdPages, readIdPage, splitPage } from "../../http/cursor-pager.ts";
 import { queryOf } from "../search/read.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
-import { leftOutInBrief, loadLeftOut } from "./left-out.tsx";
-import { Deliveries, maxBuildsOfDelivery, reasonInWords } from "./list.tsx";
+import { loadLeftOut } from "./left-out.tsx";
+import { Deliveries, maxBuildsOfDelivery } from "./list.tsx";
 import { loadRefused, RefusedRequests } from "./refused.tsx";
 import { DeliverySearchForm, readDeliverySearch } from "./search.tsx";
 import { loadUse, Use } from "./use.tsx";
@@ -48,7 +48,7 @@ export const deliveriesPage = memberPage(async (services, request) => {
             deliveries={page.rows}
             builds={builds}
             placeOf={placeOf}
-            reasonOf={(delivery) => leftOutInBrief(leftOut.get(delivery.id), reasonInWords(delivery))}
+            leftOut={leftOut}
             nameTrigger={(delivery) => <TriggerName trigger={triggers.get(delivery.triggerId)} org={org} />}
           />
         ) : isSearching ? (

@@ -8,6 +8,7 @@ import { firstLine } from "../builds/list.tsx";
 import { State } from "../states/state.tsx";
 import { Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
+import { type LeftOut, leftOutInBrief } from "./left-out.tsx";
 
 export const statusWords = { build_created: "built", not_run: "not run", failed: "failed" } as const;
 
@@ -27,14 +28,15 @@ export function Deliveries({
   builds,
   placeOf,
   nameTrigger,
-  reasonOf = reasonInWords,
+  leftOut,
 }: {
   deliveries: Delivery[];
   builds: BuildInDeliveries[];
   /** Undefined for a deleted trigger, which has no page. */
   placeOf: (delivery: Delivery) => TriggerPlace | undefined;
   nameTrigger?: (delivery: Delivery) => ComponentChildren;
-  reasonOf?: (delivery: Delivery) => string | undefined;
+  /** By delivery, as far as it is known. */
+  leftOut?: ReadonlyMap<string, LeftOut>;
 }) {
   const buildsByDelivery = Map.groupBy(builds, ({ deliveryId }) => deliveryId);
   return (
@@ -64,7 +66,7 @@ export function Deliveries({
             <td>
               <Result
                 delivery={delivery}
-                reason={reasonOf(delivery)}
+                leftOut={leftOut?.get(delivery.id)}
                 builds={buildsByDelivery.get(delivery.id) ?? []}
                 place={place}
               />
@@ -80,17 +82,19 @@ export function Deliveries({
 /** `#4 #7 main Fix the build`, with the branch and message of the last build; else the reason for no build. */
 function Result({
   delivery,
-  reason,
+  leftOut,
   builds,
   place,
 }: {
   delivery: Delivery;
-  reason: string | undefined;
+  leftOut: LeftOut | undefined;
   builds: BuildInDeliveries[];
   place: TriggerPlace | undefined;
 }) {
   const last = builds.at(-1);
-  if (!last)
+  if (!last) {
+    const reason = leftOutInBrief(leftOut, reasonInWords(delivery));
+    const about = firstLine(leftOut?.subject?.message ?? delivery.externalId ?? "");
     return (
       <div class="result">
         {reason && (
@@ -98,9 +102,14 @@ function Result({
             {reason}
           </span>
         )}
-        {delivery.externalId && <span class="quiet only-on-desk">{delivery.externalId}</span>}
+        {about && (
+          <span class="message quiet only-on-desk" title={about}>
+            {about}
+          </span>
+        )}
       </div>
     );
+  }
   const message = firstLine(last.message);
   return (
     <div class="result">

@@ -141,15 +141,10 @@ interface Placed {
 }
 
 function LastDeliveries({ webhook, parameters }: Placed) {
-  const { deliveries, builds } = webhook;
+  const { deliveries, builds, leftOut } = webhook;
   if (deliveries.length === 0) return null;
   const list = (listed: Delivery[]) => (
-    <Deliveries
-      deliveries={listed}
-      builds={builds}
-      placeOf={() => parameters}
-      reasonOf={(delivery) => reasonOf(webhook, delivery)}
-    />
+    <Deliveries deliveries={listed} builds={builds} placeOf={() => parameters} leftOut={leftOut} />
   );
   const others = deliveries.slice(maxShown);
   return (

@@ -18,6 +18,8 @@ import { OpenRequests } from "./open-requests.ts";
 export interface Subject {
   type: "branch" | "tag" | "pull_request" | "merge_group";
   name: string;
+  /** Of the commit; the title of a pull request. */
+  message: string | null;
 }
 
 /** Of a push, its first change that deletes nothing. */
@@ -25,12 +27,12 @@ export function subjectOf(happened: Happened): Subject | undefined {
   switch (happened.type) {
     case "push": {
       const change = happened.changes.find(({ commit }) => commit !== null);
-      return change && { type: change.type, name: change.name };
+      return change && { type: change.type, name: change.name, message: change.message };
     }
     case "pull_request":
-      return { type: happened.type, name: happened.request.branch };
+      return { type: happened.type, name: happened.request.branch, message: happened.request.title };
     case "merge_group":
-      return { type: happened.type, name: happened.group.branch };
+      return { type: happened.type, name: happened.group.branch, message: happened.group.message };
     case "other":
       return undefined;
   }
