@@ -1,54 +1,15 @@
-import type { FirstSteps } from "../../../shared/builds/reading/first-steps-store.ts";
-import type { ClusterName } from "../../../shared/clusters/store.ts";
-import type { QueueWork } from "../../../shared/dispatch/figures-store.ts";
-import { pathTo, patterns } from "../../../shared/paths.ts";
-import { wordForShell } from "../../../shared/shell.ts";
-import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
-import { clusterPath } from "../address/cluster.ts";
-import { queuePath } from "../address/queue.ts";
-import { agentCommand, newTokenPath } from "../agents/start.tsx";
 import { StateIcon } from "../states/state.tsx";
-import type { MemberRequest } from "../ui/member-page.ts";
-
-/** Where an organization stands on its way to the first build that passes. */
-export interface Progress {
-  steps: FirstSteps;
-  /** The first cluster, if there is one. */
-  cluster: ClusterName | undefined;
-  /** The first pipeline, if there is one. */
-  pipeline: { slug: string; name: string; hasBuild: boolean; provider: ProviderId | null } | undefined;
-  /** The id of its newest trigger, if it has one. */
-  triggerId: string | undefined;
-}
-
-interface Step {
-  name: string;
-  isDone: boolean;
-  text: string;
-  /** Undefined: a step before it comes first. */
-  path?: string | undefined;
-  isForAdmins?: boolean;
-  command?: string;
-  /** Says what its words in capitals stand for, which only the reader knows. */
-  replace?: string | undefined;
-}
-
-interface Props {
-  progress: Progress;
-  /** The first queue, if there is one. */
-  queue: QueueWork | undefined;
-  request: MemberRequest;
-}
+import { listFirstSteps, type Standing, type Step } from "./first-steps.ts";
 
 /**
- * The way to the first build that passes, in an order that works. Steps that are done are folded: others, or the program,
- * may have done them. They have a tick, and no command.
+ * The way to the first build that passes. Steps that are done are folded: others, or the program, may have done them.
+ * They have a tick, and no command.
  */
-export function Checklist(props: Props) {
-  const steps = [...agentSteps(props), ...buildSteps(props)];
+export function Checklist(standing: Standing) {
+  const steps = listFirstSteps(standing);
   const done = steps.filter(({ isDone }) => isDone);
   const open = steps.filter(({ isDone }) => !isDone);
-  const isAdmin = props.request.role === "admin";
+  const isAdmin = standing.request.role === "admin";
   return (
     <section aria-labelledby="first-steps" data-blocks="first-steps">
       <h2 id="first-steps">First steps: {open.length} to do</h2>
@@ -104,134 +65,4 @@ function Row({ step, isAdmin }: { step: Step; isAdmin: boolean }) {
       )}
     </li>
   );
-}
-
-/** The operator’s commands, in the folder of Signalbox. */
-export const admin = "npm run -s admin --";
-
-/** From nothing to an agent that waits for jobs. */
-function agentSteps({ progress, queue, request }: Props): Step[] {
-  const { steps } = progress;
-  const org = request.organization.slug;
-  const cluster = queue?.cluster ?? progress.cluster;
-  return [
-    {
-      name: "cluster",
-      isDone: cluster !== undefined,
-      text: "Create a cluster",
-      path: `${pathTo(patterns.clustersPage, { org })}#new-cluster`,
-      isForAdmins: true,
-      command: `${admin} cluster create --org ${org} --name Primary`,
-    },
-    {
-      name: "queue",
-      isDone: queue !== undefined,
-      text: "Create its first queue",
-      path: cluster && clusterPath(request, cluster, patterns.newQueuePage),
-      isForAdmins: true,
-      command: `${admin} queue create ${inCluster(org, cluster)} --key default --default`,
-    },
-    {
-      name: "token",
-      isDone: steps.token || steps.agent,
-      text: "Make a registration token",
-      path: cluster && newTokenPath(request, cluster),
-      isForAdmins: true,
-      command: `${admin} agent-token create ${inCluster(org, cluster)}`,
-    },
-    {
-      name: "agent",
-      isDone: steps.agent,
-      text: "Start an agent with it",
-      path: queue && `${queuePath(request, queue.queue)}#agents`,
-      command: agentCommand({ queue: queue?.queue.key ?? "default" }),
-      replace: "Replace TOKEN by the registration token.",
-    },
-  ];
-}
-
-/** From a pipeline to its first build that passes. */
-function buildSteps({ progress, queue, request }: Props): Step[] {
-  const { steps, pipeline } = progress;
-  const org = request.organization.slug;
-  const at = inCluster(org, queue?.cluster ?? progress.cluster);
-  return [
-    {
-      name: "pipeline",
-      isDone: steps.pipeline,
-      text: "Create a pipeline",
-      path: pathTo(patterns.newPipelinePage, { org }),
-      command: `${admin} pipeline create ${at} --slug hello --name Hello --command "echo Hello"`,
-    },
-    ...sourceSteps(progress, org),
-    {
-      name: "passed",
-      isDone: steps.passed,
-      text: "See its build pass",
-      path: pipeline && pathTo(patterns.pipelinePage, { org, slug: pipeline.slug }),
-    },
-    {
-      name: "device",
-      isDone: steps.device,
-      text: "Connect a device",
-      path: patterns.enterCode,
-      command: "npm run login",
-    },
-  ];
-}
-
-/**
- * Pushes to a source host make builds by its webhook, and others by a trigger. The steps name the pipeline, as others may
- * have the other way.
- */
-function sourceSteps({ steps, pipeline, triggerId }: Progress, org: string): Step[] {
-  const [source, delivery] = ["source", "delivery"];
-  if (!pipeline)
-    return [
-      { name: source, isDone: false, text: "Connect its source host, or give it a trigger" },
-      { name: delivery, isDone: false, text: "Send the first delivery" },
-    ];
-  const place = { org, slug: pipeline.slug };
-  const at = `--org ${org} --pipeline ${pipeline.slug}`;
-  if (pipeline.provider === null)
-    return [
-      {
-        name: source,
-        isDone: triggerId !== undefined,
-        text: `Give ${pipeline.name} a trigger`,
-        path: pathTo(patterns.newTriggerPage, place),
-        command: `${admin} trigger create ${at} --type webhook --label Push`,
-      },
-      {
-        name: delivery,
-        isDone: steps.delivery,
-        text: "Send the first delivery",
-        path: triggerId && pathTo(patterns.sendDeliveryPage, { ...place, trigger: triggerId }),
-        command: `echo '{}' | ${admin} trigger send ${triggerId ?? "TRIGGER"} --file -`,
-        replace: triggerId ? undefined : "Replace TRIGGER by the id that the command before it prints.",
-      },
-    ];
-  const host = providers[pipeline.provider].title;
-  return [
-    {
-      name: source,
-      isDone: steps.delivery,
-      text: `Set up the webhook of ${pipeline.name} at ${host}`,
-      path: pathTo(patterns.providerPage, place),
-      command: `${admin} pipeline webhook ${at}`,
-      replace: `It prints the address and the secret for ${host}.`,
-    },
-    {
-      name: delivery,
-      isDone: pipeline.hasBuild,
-      text: "Push a commit",
-      path: pathTo(patterns.providerPage, place),
-      command: 'git commit --allow-empty -m "Try Signalbox" && git push',
-      replace: "Run it in a clone of the repository.",
-    },
-  ];
-}
-
-function inCluster(org: string, cluster: ClusterName | undefined): string {
-  return `--org ${org} --cluster ${wordForShell(cluster?.name ?? "Primary")}`;
 }

@@ -2,7 +2,7 @@ import { wordForShell } from "../../../shared/shell.ts";
 import { CopyField } from "../ui/copy-field.tsx";
 import { accountPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
-import { admin } from "./checklist.tsx";
+import { admin } from "./first-steps.ts";
 
 /** GET /new-organization: who makes one, and what comes next. No page makes one. */
 export const newOrganizationPage = accountPage((_, { user }) =>
