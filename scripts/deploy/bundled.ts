@@ -11,6 +11,7 @@ export function nameInBundle(source: string): string {
 
 /** The modules with functions that threads run (shared/process/threads.ts). */
 export const threads = [
+  "shared/crypto/derive-key.ts",
   "shared/db/sqlite/checkpoint-task.ts",
   "shared/db/sqlite/off-loop-read.ts",
   "shared/triggers/filter/evaluate.ts",

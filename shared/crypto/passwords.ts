@@ -1,12 +1,14 @@
-import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
-import { promisify } from "node:util";
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { Threads } from "../process/threads.ts";
 import { type Refusal, tooMany, unavailable } from "../refusal.ts";
+import { resources } from "../sharing/bounds.ts";
 import type { CallerNetworks, Full } from "../sharing/shares.ts";
+import type { deriveKey } from "./derive-key.ts";
 import { type PasswordCaller, PasswordSlots } from "./password-slots.ts";
 
-const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
-  scrypt,
-);
+/** Of their own, as each has a slot of its own. Node's pool has the priority of event loops, which others wait for. */
+const threads = new Threads({ max: resources.passwords.max });
+const derive = threads.wrap<typeof deriveKey>(new URL("./derive-key.ts", import.meta.url), "deriveKey");
 /** OWASP's parameters. */
 const strongCost = { N: 2 ** 15, r: 8, p: 3 };
 const maxmem = 64 * 1024 * 1024;
@@ -40,7 +42,7 @@ export function createPasswords(cost = strongCost): Passwords {
   return {
     async hash(password, caller) {
       const salt = randomBytes(saltBytes);
-      const work = () => derive(password.normalize("NFKC"), salt, keyBytes, { ...cost, maxmem });
+      const work = () => derive({ password, salt, bytes: keyBytes, cost: { ...cost, maxmem } });
       return asText(cost, salt, await slots.run(caller, work));
     },
 
@@ -50,7 +52,12 @@ export function createPasswords(cost = strongCost): Passwords {
       const expected = Buffer.from(key, "base64url");
       const storedCost = { N: Number(N), r: Number(r), p: Number(p), maxmem };
       const given = await slots.run(caller, () =>
-        derive(password.normalize("NFKC"), Buffer.from(salt, "base64url"), expected.length, storedCost),
+        derive({
+          password,
+          salt: Buffer.from(salt, "base64url"),
+          bytes: expected.length,
+          cost: storedCost,
+        }),
       );
       const isSame = timingSafeEqual(given, expected);
       if (!isSame) slots.countWrong(caller);
@@ -64,6 +71,6 @@ function refusalOf(full: Full): Refusal {
   return tooMany("Your network sends too many passwords at once. Please wait 5 seconds, then try again.");
 }
 
-function asText({ N, r, p }: typeof strongCost, salt: Buffer, key: Buffer): string {
-  return ["scrypt", N, r, p, salt.toString("base64url"), key.toString("base64url")].join("$");
+function asText({ N, r, p }: typeof strongCost, salt: Buffer, key: Uint8Array): string {
+  return ["scrypt", N, r, p, salt.toString("base64url"), Buffer.from(key).toString("base64url")].join("$");
 }
