@@ -116,5 +116,11 @@ export function requestEvent(
 /** A parser of a host: pure. `event` is the value of the header that names the event. */
 export type ReadEvent = (event: string, body: unknown) => EventReading;
 
+/** The members of a push that its parser needs, with the event's name: to try a webhook. */
+export type SamplePush = (push: { path: string; branch: string; commit: string; message: string }) => {
+  event: string;
+  body: object;
+};
+
 /** Reads the names of an event's repository: its path at the host, and its addresses. */
 export type ReadRepository = (body: unknown) => string[];

@@ -1,9 +1,13 @@
-import type { ReadEvent, Reading, ReadRepository } from "./happened.ts";
-import { readBitbucketEvent, readBitbucketRepository } from "./hosts/bitbucket.ts";
-import { readBitbucketServerEvent, readBitbucketServerRepository } from "./hosts/bitbucket-server.ts";
+import type { ReadEvent, Reading, ReadRepository, SamplePush } from "./happened.ts";
+import { readBitbucketEvent, readBitbucketRepository, sampleBitbucketPush } from "./hosts/bitbucket.ts";
+import {
+  readBitbucketServerEvent,
+  readBitbucketServerRepository,
+  sampleBitbucketServerPush,
+} from "./hosts/bitbucket-server.ts";
 import { readGiteaEvent } from "./hosts/gitea.ts";
-import { readGithubEvent, readGithubRepository } from "./hosts/github.ts";
-import { readGitlabEvent, readGitlabRepository } from "./hosts/gitlab.ts";
+import { readGithubEvent, readGithubRepository, sampleGithubPush } from "./hosts/github.ts";
+import { readGitlabEvent, readGitlabRepository, sampleGitlabPush } from "./hosts/gitlab.ts";
 
 // The providers of pipelines: the source hosts of their repositories. Nothing else knows one by its name.
 
@@ -37,6 +41,7 @@ interface Provider {
   idForAgents?: string;
   read: ReadEvent;
   readRepository: ReadRepository;
+  samplePush: SamplePush;
   /** A host's own word for a pull request. */
   request: string;
   /** Web pages of a repository, below its own. Absent: their addresses are made in another way. */
@@ -60,6 +65,7 @@ export const providers: Record<ProviderId, Provider> = {
     triggerType: "github",
     read: readGithubEvent,
     readRepository: readGithubRepository,
+    samplePush: sampleGithubPush,
     request: "pull request",
     pages: { commit: "commit", files: "blob", compare: "compare" },
     repositoryPath: ownerAndName,
@@ -69,6 +75,7 @@ export const providers: Record<ProviderId, Provider> = {
     triggerType: "github",
     read: readGithubEvent,
     readRepository: readGithubRepository,
+    samplePush: sampleGithubPush,
     request: "pull request",
     pages: { commit: "commit", files: "blob", compare: "compare" },
     repositoryPath: ownerAndName,
@@ -79,6 +86,7 @@ export const providers: Record<ProviderId, Provider> = {
     triggerType: "gitlab",
     read: readGitlabEvent,
     readRepository: readGitlabRepository,
+    samplePush: sampleGitlabPush,
     request: "merge request",
     pages: { commit: "-/commit", files: "-/blob", compare: "-/compare" },
     repositoryPath: groupsAndName,
@@ -88,6 +96,7 @@ export const providers: Record<ProviderId, Provider> = {
     triggerType: "gitlab",
     read: readGitlabEvent,
     readRepository: readGitlabRepository,
+    samplePush: sampleGitlabPush,
     request: "merge request",
     pages: { commit: "-/commit", files: "-/blob", compare: "-/compare" },
     repositoryPath: groupsAndName,
@@ -99,6 +108,7 @@ export const providers: Record<ProviderId, Provider> = {
     idForAgents: "github",
     read: readGiteaEvent,
     readRepository: readGithubRepository,
+    samplePush: sampleGithubPush,
     request: "pull request",
     pages: { commit: "commit", files: "src/commit", compare: "compare" },
     repositoryPath: ownerAndNameBelow,
@@ -109,6 +119,7 @@ export const providers: Record<ProviderId, Provider> = {
     triggerType: "bitbucket",
     read: readBitbucketEvent,
     readRepository: readBitbucketRepository,
+    samplePush: sampleBitbucketPush,
     request: "pull request",
     pages: { commit: "commits", files: "src" },
     repositoryPath: ownerAndName,
@@ -118,6 +129,7 @@ export const providers: Record<ProviderId, Provider> = {
     triggerType: "bitbucket",
     read: readBitbucketServerEvent,
     readRepository: readBitbucketServerRepository,
+    samplePush: sampleBitbucketServerPush,
     request: "pull request",
   },
 };

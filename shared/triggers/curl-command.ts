@@ -1,6 +1,7 @@
-import type { OpenedWebhook } from "../pipelines/provider/webhook.ts";
+import type { PipelineFacts } from "../pipelines/store.ts";
 import { quoteForShell } from "../shell.ts";
-import type { TriggerType } from "./types.ts";
+import { type ProviderId, pathOf, providers } from "../sources/providers.ts";
+import { type TriggerType, typeOfTrigger } from "./types.ts";
 
 /**
  * A shell command that sends a delivery.
@@ -36,13 +37,32 @@ export function curlCommand(
   ].join("\n");
 }
 
-/** A shell command that sends a provider's webhook an event that makes no build: GitHub's first one. */
-export function pingCommand(type: TriggerType, { webhookUrl, secret }: OpenedWebhook): string {
-  const ping = { object_kind: "ping", message: "A test delivery" }; // GitLab names events in the body
-  return curlCommand(
-    { ...type, sample: ping, sampleEvent: "ping" },
-    { url: webhookUrl, isVerified: secret !== null, secret: secret ?? undefined },
-  );
+const sampleCommit = "6113728f27ae82c7b1a177c8d03f9e96e0adf246";
+
+/**
+ * A shell command that sends a provider's webhook a push to the pipeline's default branch.
+ * @param webhook.secret undefined: it is not known here, so the user types it in
+ */
+export function pushCommand(
+  issueTracker: string,
+  { pipeline, provider, webhook: { url, isVerified, secret = "…" } }: PushedTo,
+): string {
+  const { triggerType, samplePush } = providers[provider];
+  const { event, body } = samplePush({
+    path: pathOf(pipeline.repository ?? "") ?? "",
+    branch: pipeline.defaultBranch,
+    commit: sampleCommit,
+    message: "A test push",
+  });
+  const type = typeOfTrigger(issueTracker, { type: triggerType, signature: null });
+  return curlCommand({ ...type, sample: body, sampleEvent: event }, { url, isVerified, secret });
+}
+
+/** The webhook of a pipeline, for a command that sends to it. */
+export interface PushedTo {
+  pipeline: Pick<PipelineFacts, "repository" | "defaultBranch">;
+  provider: ProviderId;
+  webhook: { url: string; isVerified: boolean; secret?: string | undefined };
 }
 
 const encode = { hex: "-r | cut -d ' ' -f 1", base64: "-binary | openssl base64 -A" };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { eq } from "drizzle-orm";
-import { isRepository, pathOf, providers, readEvent } from "../../shared/sources/providers.ts";
+import { isRepository, pathOf, providerIds, providers, readEvent } from "../../shared/sources/providers.ts";
 import { describeWorld } from "../helpers/databases.ts";
 import { githubGroup, githubPush, githubRequest } from "./github-payloads.ts";
 import { openHostWorld, type Provider } from "./host-world.ts";
@@ -81,6 +81,21 @@ describe("the repository of an event", () => {
       const reading = readEvent(type, event, body);
       if ("problem" in reading) assert.fail(reading.problem);
       assert.equal(isRepository(pathOf(address), reading.repository), expected);
+    });
+
+  for (const id of providerIds)
+    it(`is named by the sample push of ${id}, with its branch and commit`, () => {
+      const { triggerType, samplePush } = providers[id];
+      const address = `https://git.example.com/${id === "bitbucket_server" ? "scm/" : ""}acme/app.git`;
+      const push = { path: pathOf(address) ?? "", branch: "main", commit: sha, message: "A test push" };
+
+      const { event, body } = samplePush(push);
+
+      const reading = readEvent(triggerType, event, body);
+      if ("problem" in reading || reading.happened.type !== "push") assert.fail(JSON.stringify(reading));
+      assert.ok(isRepository(push.path, reading.repository));
+      const [{ name, commit, message } = {}] = reading.happened.changes;
+      assert.deepEqual([name, commit, message], ["main", sha, "A test push"]);
     });
 
   it("is named by each event that makes builds, else the event is not understood", () => {

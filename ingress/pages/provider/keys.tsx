@@ -14,8 +14,6 @@ import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
 import { withDefaults } from "../../../shared/sources/settings.ts";
-import { pingCommand } from "../../../shared/triggers/curl-command.ts";
-import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { loadProvider, providerPath } from "../address/provider.ts";
 import { CopyField, OnlyLocal } from "../ui/copy-field.tsx";
 import { LinkButton, PostButton } from "../ui/form.tsx";
@@ -25,6 +23,7 @@ import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { Steps } from "./host-steps.tsx";
 import { loadProviderDetails } from "./load.ts";
+import { TryPush } from "./try-push.tsx";
 
 /** Shows the address and the secret of a webhook, once, and a command that tries them. */
 async function keysPage(
@@ -34,8 +33,7 @@ async function keysPage(
   webhook: OpenedWebhook,
 ): Promise<PageContent> {
   const { webhookUrl, secret } = webhook;
-  const { title: host, triggerType } = providers[provider];
-  const type = typeOfTrigger(services.config.issueTracker, { type: triggerType, signature: null });
+  const { title: host } = providers[provider];
   const parameters = { org: organization.slug, slug: pipeline.slug };
   const canBeMade = (await findHookProblem(services, pipeline)) === undefined;
   return {
@@ -78,15 +76,11 @@ async function keysPage(
         </section>
         <section aria-labelledby="try">
           <h2 id="try">Try it</h2>
-          <p>
-            This command sends a <code>ping</code>
-            {secret !== null && ", signed with the secret"}. It makes no build, and the next page shows it.
-          </p>
-          <CopyField
-            id="command"
-            label="Command"
-            rows={secret === null ? 6 : 10}
-            value={pingCommand(type, webhook)}
+          <TryPush
+            issueTracker={services.config.issueTracker}
+            pipeline={pipeline}
+            provider={provider}
+            webhook={{ url: webhookUrl, isVerified: secret !== null, secret: secret ?? undefined }}
           />
         </section>
         <p class="actions">

@@ -24,6 +24,7 @@ import { Steps } from "./host-steps.tsx";
 import { type LoadedWebhook, loadProviderDetails } from "./load.ts";
 import { privatePage } from "./private.tsx";
 import { type LoadedStatuses, loadStatuses, Statuses } from "./statuses.tsx";
+import { TryPush } from "./try-push.tsx";
 
 /** GET …/pipelines/:slug/provider: how to set up the webhook of the source host, and its last deliveries. */
 export const providerPage = memberPage((services, request) => showProvider(services, request));
@@ -39,7 +40,8 @@ export async function showProvider(
   if (!webhook) return unmadePage(request, pipeline, provider);
   const hookProblem = await findHookProblem(services, pipeline);
   const statuses = await loadStatuses(services, pipeline);
-  return show(request, { pipeline, provider, webhook, hookProblem, refusal, statuses });
+  const { issueTracker } = services.config;
+  return show(request, { pipeline, provider, webhook, hookProblem, refusal, statuses, issueTracker });
 }
 
 interface Connected {
@@ -50,10 +52,11 @@ interface Connected {
   hookProblem: string | undefined;
   refusal: string | undefined;
   statuses: LoadedStatuses;
+  issueTracker: string;
 }
 
 function show(request: MemberRequest, connected: Connected): PageContent {
-  const { pipeline, provider, webhook, hookProblem, refusal, statuses } = connected;
+  const { pipeline, provider, webhook, hookProblem, refusal, statuses, issueTracker } = connected;
   const { row, deliveries } = webhook;
   const parameters = { org: request.organization.slug, slug: pipeline.slug, trigger: row.id };
   const path = (pattern: PatternWith<"org" | "slug">) => providerPath(request, pattern);
@@ -122,6 +125,13 @@ function show(request: MemberRequest, connected: Connected): PageContent {
               settings={withDefaults(pipeline.providerSettings)}
               isVerified={row.secretSealed !== null}
               secretPath={path(patterns.providerSecretPage)}
+            />
+            <h3>Try it</h3>
+            <TryPush
+              issueTracker={issueTracker}
+              pipeline={pipeline}
+              provider={provider}
+              webhook={{ url: webhook.url, isVerified: row.secretSealed !== null }}
             />
           </details>
         </Webhook>

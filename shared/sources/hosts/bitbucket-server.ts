@@ -9,6 +9,7 @@ import {
   type RefChange,
   type RequestAction,
   requestEvent,
+  type SamplePush,
 } from "../happened.ts";
 import {
   commit,
@@ -111,6 +112,18 @@ export const readBitbucketServerRepository: ReadRepository = (body) => {
   const { data } = ofEvent.safeParse(body);
   const path = data && `${data.project.key}/${data.slug}`;
   return path ? [path, `/scm/${path}`] : [];
+};
+
+export const sampleBitbucketServerPush: SamplePush = ({ path, branch, commit, message }) => {
+  const [slug = "", key = ""] = path.split("/").reverse();
+  return {
+    event: "repo:refs_changed",
+    body: {
+      changes: [{ refId: `refs/heads/${branch}`, toHash: commit, type: "UPDATE" }],
+      toCommit: { id: commit, message },
+      repository: { slug, project: { key } },
+    },
+  };
 };
 
 function readPush({ actor, changes, toCommit }: z.output<typeof pushed>): EventReading {

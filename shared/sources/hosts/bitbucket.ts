@@ -9,6 +9,7 @@ import {
   type RefChange,
   type RequestAction,
   requestEvent,
+  type SamplePush,
 } from "../happened.ts";
 import { commit, message, namesIn, page, refName, requestNumber, title, toPerson } from "../names.ts";
 import { read } from "./github.ts";
@@ -80,6 +81,16 @@ export const readBitbucketEvent: ReadEvent = (event, body) => {
 };
 
 export const readBitbucketRepository = namesIn("repository", ["full_name"]);
+
+export const sampleBitbucketPush: SamplePush = ({ path, branch, commit, message }) => ({
+  event: "repo:push",
+  body: {
+    push: {
+      changes: [{ old: null, new: { type: "branch", name: branch, target: { hash: commit, message } } }],
+    },
+    repository: { full_name: path },
+  },
+});
 
 /** A change without `new` is a deletion. */
 function readPush({ push: { changes } }: z.output<typeof pushed>): EventReading {

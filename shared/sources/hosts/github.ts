@@ -5,6 +5,7 @@ import {
   type ReadEvent,
   type RequestAction,
   requestEvent,
+  type SamplePush,
 } from "../happened.ts";
 import {
   commit,
@@ -111,6 +112,16 @@ export const readGithubEvent: ReadEvent = (event, body) => {
 
 /** That of a request is the one that it is opened at. */
 export const readGithubRepository = namesIn("repository", ["full_name", "clone_url", "ssh_url"]);
+
+export const sampleGithubPush: SamplePush = ({ path, branch, commit, message }) => ({
+  event: "push",
+  body: {
+    ref: `refs/heads/${branch}`,
+    after: commit,
+    head_commit: { id: commit, message },
+    repository: { full_name: path },
+  },
+});
 
 export function read<Schema extends z.ZodType>(
   schema: Schema,

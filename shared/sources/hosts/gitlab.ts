@@ -5,6 +5,7 @@ import {
   type ReadEvent,
   type RequestAction,
   requestEvent,
+  type SamplePush,
 } from "../happened.ts";
 import {
   commit,
@@ -105,6 +106,17 @@ export const readGitlabRepository = namesIn("project", [
   "git_http_url",
   "git_ssh_url",
 ]);
+
+export const sampleGitlabPush: SamplePush = ({ path, branch, commit, message }) => ({
+  event: "Push Hook",
+  body: {
+    object_kind: "push",
+    ref: `refs/heads/${branch}`,
+    checkout_sha: commit,
+    message,
+    project: { path_with_namespace: path },
+  },
+});
 
 function readPush({
   ref,

@@ -34,6 +34,11 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     const { answer, ...created } = await create("git@github.com:acme/app.git");
     return { ...created, ...keysIn(answer) };
   };
+  const commandIn = (page: string) =>
+    (/<textarea id="command"[^>]*>([^<]*)</.exec(page)?.[1] ?? "").replace(
+      pages.config.webhookUrl,
+      pages.url,
+    );
   const deliver = async (url: string, secret?: string, event = "push") => {
     const hmac = createHmac("sha256", secret ?? "")
       .update(body)
@@ -58,17 +63,19 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
   });
 
   for (const host of ["github.com", "gitlab.com", "codeberg.org", "bitbucket.org"])
-    it(`shows a command that sends a signed ping: ${host}`, async () => {
+    it(`shows a command that sends a signed push, of which a build is made: ${host}`, async () => {
       const { answer, path } = await create(`https://${host}/acme/app.git`);
-      const [, shown = ""] = /<textarea id="command"[^>]*>([^<]*)</.exec(read(answer)) ?? [];
-      const command = shown.replace(pages.config.webhookUrl, pages.url);
       const { secret = "" } = keysIn(answer);
+      const command = commandIn(read(answer));
 
       const { stdout } = await run("sh", ["-c", `${command} -s -w ' %{http_code}'`]);
 
       assert.match(stdout, /^\{"id":"[0-9a-f-]{36}"\} 201$/);
       await decideDue(pages.services);
-      assert.match(await show(path), /A ping reached this webhook/);
+      const later = await show(path);
+      assert.match(words(later), / #1 main A test push /);
+      const typedIn = commandIn(later).replace("SECRET='…'", `SECRET='${secret}'`);
+      assert.equal(typedIn, command, "the page of the provider keeps it, without the secret");
       const forged = command.replace(secret, "another secret");
       assert.match((await run("sh", ["-c", `${forged} -s -w ' %{http_code}'`])).stdout, / 401$/);
     });
