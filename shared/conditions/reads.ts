@@ -20,6 +20,12 @@ function collect(expression: Expression, facts: Facts, found: Map<string, Value>
   for (const part of partsOf(expression)) collect(part, facts, found);
 }
 
+/** Lists the regular expressions of a condition. */
+export function listPatterns(expression: Expression): string[] {
+  const own = "pattern" in expression ? [expression.pattern] : [];
+  return [...own, ...partsOf(expression).flatMap(listPatterns)];
+}
+
 function partsOf(expression: Expression): Expression[] {
   switch (expression.type) {
     case "literal":

@@ -1,3 +1,5 @@
+import { namesInSteps } from "../../../shared/conditions/names.ts";
+import { findWarning } from "../../../shared/conditions/warnings.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { ProviderId } from "../../../shared/sources/providers.ts";
@@ -21,6 +23,7 @@ export function Built({
   const words = settings.trigger_mode === "none" ? [] : buildsInWords(provider, settings);
   const ofRequests = usedText(settings, "pull_request_branch_filter_configuration");
   const condition = usedText(settings, "filter_condition");
+  const warning = condition && findWarning(condition, namesInSteps);
   return (
     <section aria-labelledby="built">
       <h2 id="built">What it builds</h2>
@@ -50,6 +53,7 @@ export function Built({
           />
         </ul>
       )}
+      {warning && <p class="warning">{warning}</p>}
       <p>
         <a href={providerPath(request, patterns.providerSettingsPage)}>Change it in the settings</a>
       </p>

@@ -1,4 +1,6 @@
 import type { ComponentChildren } from "preact";
+import { namesInSteps } from "../../../shared/conditions/names.ts";
+import { findWarning } from "../../../shared/conditions/warnings.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { updatePipeline } from "../../../shared/pipelines/pipelines.ts";
 import { notFound, validationFailed } from "../../../shared/refusal.ts";
@@ -194,6 +196,7 @@ function TextField({
   given: Given;
 }) {
   const value = settings[name] ?? "";
+  const warning = name === "filter_condition" ? findWarning(value, namesInSteps) : undefined;
   return (
     <>
       <Field
@@ -205,6 +208,7 @@ function TextField({
         hint={hints[name](request)}
         problems={problems}
       />
+      {warning && <p class="warning">{warning}</p>}
       {value !== "" && (
         <Check
           label="Keep it without using it"

@@ -158,6 +158,20 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
     assert.doesNotMatch(await show(path), /Left out/, "a member built it");
   });
 
+  it("may be due to a class of letters: what is built warns of it, and the form", async () => {
+    const warning = '<p class="warning">[skip] matches one of the letters s, k, i and p.';
+    const { path, limit } = await connect();
+    const save = (filter_condition: string) =>
+      limit({ branchConfiguration: null, providerSettings: { filter_enabled: true, filter_condition } });
+    const pages = ["provider", "provider/settings"];
+
+    await save("build.message !~ /[skip]/");
+    for (const page of pages) assert.ok((await show(`${path}/${page}`)).includes(warning), page);
+
+    await save("build.message !~ /\\[skip\\]/");
+    for (const page of pages) assert.ok(!(await show(`${path}/${page}`)).includes(warning), page);
+  });
+
   it("is told by what is built", async () => {
     const condition = "!build.pull_request.draft";
     const { path, limit } = await connect({
