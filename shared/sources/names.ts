@@ -145,8 +145,27 @@ export function readRef(ref: string): { type: "branch" | "tag"; name: string } |
   return undefined;
 }
 
-/** The first problem of a payload, with the member that has it. */
+const kinds: Record<string, string> = {
+  string: "text",
+  number: "a number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+};
+/** Of members whose names do not say it. */
+const meanings: Record<string, string> = {
+  ref: "the branch or tag",
+  after: "the id of the commit",
+  checkout_sha: "the id of the commit",
+};
+
+/** The first problem of a payload, with the member that has it. The parse has to report its input. */
 export function problemOf({ issues: [issue] }: z.ZodError): string {
   const path = issue?.path.join(".");
-  return `${path ? `${path}: ` : ""}${issue?.message ?? "is not understood"}`.slice(0, 500);
+  const kind = issue?.code === "invalid_type" ? kinds[issue.expected] : undefined;
+  if (!issue || !kind)
+    return `${path ? `${path}: ` : ""}${issue?.message ?? "is not understood"}`.slice(0, 500);
+  const meaning = meanings[String(issue.path.at(-1))];
+  const isMissing = issue.input === undefined ? "is missing: it " : "";
+  return `${(path || "The payload").slice(0, 400)} ${isMissing}must be ${kind}${meaning ? `, ${meaning}` : ""}`;
 }

@@ -42,7 +42,7 @@ describeWorld("building a host's delivery again", openHostWorld, (world) => {
     );
     assert.match(
       await refusal(provider, await provider.send("push", {})),
-      /^The event was not understood: ref: /,
+      /^The event was not understood: ref is missing: /,
     );
   });
 

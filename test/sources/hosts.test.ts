@@ -459,6 +459,20 @@ describe("hostile events", () => {
     assert.deepEqual([change?.message, change?.author], ["a\n\n\tb", { name: "ab<i>c", email: "ab<i>c" }]);
   });
 
+  for (const [provider, event, body, problem] of [
+    ["github", "push", { ref: "refs/heads/main" }, "after is missing: it must be text, the id of the commit"],
+    ["github", "push", { after: sha }, "ref is missing: it must be text, the branch or tag"],
+    ["github", "push", { ref: 7, after: sha }, "ref must be text, the branch or tag"],
+    ["github", "push", null, "The payload must be an object"],
+    ["github", "pull_request", { action: "opened" }, "pull_request is missing: it must be an object"],
+    ["gitlab", "Push Hook", {}, "The payload does not name the event"],
+    ["gitlab", "Push Hook", { object_kind: "push" }, "ref is missing: it must be text, the branch or tag"],
+    ["bitbucket", "repo:push", { push: {} }, "push.changes is missing: it must be a list"],
+  ] as const)
+    it(`${JSON.stringify(body)} of ${provider} says that ${problem}`, () => {
+      assert.equal(problemOf(provider, event, body), problem);
+    });
+
   for (const body of [
     null,
     1,

@@ -128,7 +128,7 @@ export function read<Schema extends z.ZodType>(
   body: unknown,
   say: (given: z.output<Schema>) => EventReading,
 ): EventReading {
-  const parsed = schema.safeParse(body);
+  const parsed = schema.safeParse(body, { reportInput: true });
   return parsed.success ? say(parsed.data) : { problem: problemOf(parsed.error) };
 }
 

@@ -86,7 +86,7 @@ type Requested = z.output<typeof requested>;
 const named = z
   .object({ object_kind: z.string().nullish(), event_name: z.string().nullish() })
   .transform(({ object_kind, event_name }) => object_kind ?? event_name)
-  .pipe(z.string("does not name the event"));
+  .pipe(z.string());
 
 export const readGitlabEvent: ReadEvent = (_event, body) => {
   const kind = named.safeParse(body);
@@ -97,7 +97,9 @@ export const readGitlabEvent: ReadEvent = (_event, body) => {
     case "merge_request":
       return read(requested, body, readRequest);
     default:
-      return kind.success ? { happened: { type: "other" } } : { problem: problemOf(kind.error) };
+      return kind.success
+        ? { happened: { type: "other" } }
+        : { problem: "The payload does not name the event" };
   }
 };
 

@@ -35,7 +35,10 @@ describeWorldOn(sqlite, "the page of a provider's delivery", startQueuePages, (p
   };
 
   it("says what the event lacks", async () =>
-    assert.match(await show("app", { push: {} }), /its event was not understood: push\.changes: /));
+    assert.match(
+      await show("app", { push: {} }),
+      /its event was not understood: push\.changes is missing: /,
+    ));
 
   it("names another repository, and says what to do if it is the same", async () => {
     const page = await show("old-name", bitbucketPush(bitbucketChange()), "acme/new-name");
