@@ -1,5 +1,3 @@
-import { listLastBuildsOfDeliveries } from "../../../shared/builds/rows/build-store.ts";
-import { hourMs } from "../../../shared/durations.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Webhook } from "../../../shared/pipelines/provider/webhook-store.ts";
 import { excerpt } from "../../../shared/refusal.ts";
@@ -9,6 +7,7 @@ import { type Subject, subjectOf } from "../../../shared/triggers/events/left-ou
 import type { DeliveryReason } from "../../../shared/vocabulary.ts";
 import { deliveryPath } from "../address/delivery.ts";
 import { conditionPath, providerPath } from "../address/provider.ts";
+import { firstLine } from "../builds/list.tsx";
 import { settingPath } from "../deliveries/left-out.tsx";
 import { readIfFree } from "../deliveries/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
@@ -16,8 +15,6 @@ import { Time } from "../ui/times.tsx";
 
 /** Deliveries without a build that are looked at. Hosts report much that never builds. */
 const maxLooked = 20;
-/** A newer build hides a delivery that is older than this. */
-const shownMs = hourMs;
 const maxReadBytes = 128 * 1024;
 
 /** The reasons for which somebody may look for the build of a push. */
@@ -35,8 +32,8 @@ export interface LeftOut {
 }
 
 /**
- * The newest push that a webhook took and the settings left out, unless a build followed it long ago. Reads a bounded number
- * of rows by indexes.
+ * The newest push that a webhook took and the settings left out, unless a build followed it. Reads a bounded number of
+ * rows by indexes.
  * @param builtAt when the newest build was made
  */
 export async function findLeftOut(
@@ -44,22 +41,17 @@ export async function findLeftOut(
   organizationId: string,
   { webhook, builtAt }: { webhook: Webhook; builtAt: Date | undefined },
 ): Promise<LeftOut | undefined> {
-  const { db, clock } = services;
+  const { db } = services;
   const unbuilt = await listDeliveriesPage(db, webhook.id, { limit: maxLooked }, { status: "not_run" });
   const delivery = unbuilt.find(({ reason }) => asked.has(reason));
-  if (!delivery) return undefined;
-  const { receivedAt, size } = delivery;
-  const isNew = receivedAt.getTime() > clock.now().getTime() - shownMs;
-  if (!isNew && builtAt && builtAt > receivedAt) return undefined;
-  // A member may have built it since.
-  if ((await listLastBuildsOfDeliveries(db, [delivery.id], 1)).length > 0) return undefined;
+  if (!delivery || (builtAt && builtAt > delivery.receivedAt)) return undefined;
   const event = { organizationId, trigger: webhook, delivery };
-  const reading = size > maxReadBytes ? undefined : await readIfFree(services, event);
+  const reading = delivery.size > maxReadBytes ? undefined : await readIfFree(services, event);
   const subject = reading && "happened" in reading ? subjectOf(reading.happened) : undefined;
   return { delivery, subject };
 }
 
-/** `Left out 3 minutes ago: push to docs, by Branches.` */
+/** `Left out 3 minutes ago: push to docs, by Branches. Fix a typo` */
 export function LeftOutPush({
   leftOut: { delivery, subject },
   request,
@@ -68,13 +60,13 @@ export function LeftOutPush({
   request: MemberRequest;
 }) {
   return (
-    <p class="notice">
+    <p class="quiet">
       Left out{" "}
       <a href={deliveryPath(request, { trigger: { id: delivery.triggerId }, delivery })}>
         <Time at={delivery.receivedAt} />
       </a>
       : <SubjectInWords subject={subject} />, by <Setting leftOut={{ delivery, subject }} request={request} />
-      .
+      . {subject?.message && excerpt(firstLine(subject.message))}
     </p>
   );
 }
