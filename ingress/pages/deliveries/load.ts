@@ -7,8 +7,8 @@ import { maxChanges, type Reading } from "../../../shared/sources/happened.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import {
   findOtherBranch,
-  listFilterReads,
   type OtherBranch,
+  tryPresentSettings,
 } from "../../../shared/triggers/events/left-out.ts";
 import { describeReading, readDelivery } from "../../../shared/triggers/events/read.ts";
 import { testFilter } from "../../../shared/triggers/filter/filter-tests.ts";
@@ -56,13 +56,14 @@ export interface EventNotes {
   other?: OtherBranch | undefined;
   /** The values that the filter read which left it out. */
   values?: ReadValue[] | undefined;
+  /** The filter left it out, and the present settings do not. */
+  isBuiltNow?: boolean;
 }
 
 /** Reads the event of a provider anew, or evaluates the filter of a trigger, if there is something to say about it. */
 async function loadEvent(services: Services, event: EventOfDelivery): Promise<EventNotes> {
   const { pipeline, trigger, delivery, builds, organizationId } = event;
-  if (!trigger.isProvider && delivery.reason === "filter_mismatch")
-    return { values: await readFilterIfFree(services, event) };
+  if (!trigger.isProvider && delivery.reason === "filter_mismatch") return tryFilterIfFree(services, event);
   const hasNote = noteworthy.includes(delivery.reason) || builds.length >= maxChanges;
   const reading = trigger.isProvider && hasNote ? await readIfFree(services, event) : undefined;
   if (!reading) return {};
@@ -73,21 +74,23 @@ async function loadEvent(services: Services, event: EventOfDelivery): Promise<Ev
   if (delivery.reason !== "filter_mismatch") return { note };
   const whole = await requirePipeline(services.db, organizationId, pipeline.slug);
   const report = { pipeline: whole, trigger, deliveryId: delivery.id, happened };
-  const reads = await listFilterReads(services, report);
+  const { reads, isBuilt } = await tryPresentSettings(services, report);
   const values = reads.map(([member, value]) => ({ member, value: valueInWords(value ?? undefined) }));
-  return { note, values };
+  return { note, values, isBuiltNow: isBuilt };
 }
 
-/** Reads the values by which the filter of a trigger leaves a delivery out. */
-async function readFilterIfFree(
+/** Tries the present filter of a trigger: with the values by which it leaves a delivery out. */
+async function tryFilterIfFree(
   services: Services,
   { organizationId, trigger, delivery }: EventOfDelivery,
-): Promise<ReadValue[] | undefined> {
+): Promise<EventNotes> {
   const { filter: expression } = trigger;
-  if (expression === null || delivery.size > maxFilteredBytes) return undefined;
+  if (expression === null) return { isBuiltNow: true };
+  if (delivery.size > maxFilteredBytes) return {};
   const test = { organizationId, trigger, expression, deliveryId: delivery.id, explains: true };
   const outcome = await ifFree((signal) => testFilter(services, test, signal));
-  return outcome && "verdict" in outcome && !outcome.verdict ? outcome.values : undefined;
+  if (!outcome || "error" in outcome) return {};
+  return outcome.verdict ? { isBuiltNow: true } : { values: outcome.values };
 }
 
 /** The event of a delivery. Pages can do without it. */

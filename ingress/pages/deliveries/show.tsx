@@ -63,10 +63,11 @@ async function show(
   const { config } = services;
   const { organization } = request;
   const data = await loadDeliveryDetails(services, request);
-  const { pipeline, trigger, delivery, builds, payload, note, other } = data;
+  const { pipeline, trigger, delivery, builds, payload, note, other, isBuiltNow } = data;
   const path = (pattern: PatternWith<"org" | "slug" | "trigger" | "delivery">) =>
     deliveryPath(request, data, pattern);
   const parameters = { org: organization.slug, slug: pipeline.slug };
+  const canBuild = payload && delivery.status !== null && !pipeline.archivedAt;
   const canTry = payload && !trigger.isProvider && organization.features.includes("webhook_filtering");
   return {
     title: "Delivery",
@@ -87,7 +88,7 @@ async function show(
                 text="Try a filter"
               />
             )}
-            {payload && delivery.status !== null && !pipeline.archivedAt && (
+            {canBuild && (
               <form method="post" action={path(patterns.rebuildPage)}>
                 <CsrfField />
                 <input type="hidden" name="rebuild" value={nextRebuild(builds.at(-1)?.rebuild)} />
@@ -97,6 +98,9 @@ async function show(
           </div>
         </div>
         {problems && <FormError problems={problems} />}
+        {canBuild && isBuiltNow && builds.length === 0 && (
+          <p class="quiet">It would be built now: settings have changed since it came.</p>
+        )}
         <Facts
           delivery={delivery}
           builds={builds}

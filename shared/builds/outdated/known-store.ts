@@ -1,5 +1,5 @@
 import { and, desc, eq, gte, lt } from "drizzle-orm";
-import type { Tx } from "../../db/database.ts";
+import type { Db, Tx } from "../../db/database.ts";
 import { hasText, indexedText } from "../../db/schema/builds.ts";
 import type { Build } from "../rows/build-store.ts";
 
@@ -9,17 +9,17 @@ const maxOfCommit = 200;
 
 /** Builds of a commit. @param commit hosts may shorten it */
 export async function listBuildsOfCommit(
-  tx: Tx,
+  db: Db | Tx,
   { pipelineId, commit }: Pick<Build, "pipelineId" | "commit">,
 ): Promise<Pick<Build, "branch" | "options">[]> {
-  const { builds } = tx.tables;
+  const { builds } = db.tables;
   const beginning = indexedText(builds.commit);
   // A `g` sorts behind each digit of a commit.
   const isCommit =
     commit.length < wholeCommit
       ? and(gte(beginning, commit), lt(beginning, `${commit}g`))
       : hasText(builds.commit, commit);
-  return tx
+  return db
     .select({ branch: builds.branch, options: builds.options })
     .from(builds)
     .where(and(eq(builds.pipelineId, pipelineId), isCommit))

@@ -27,7 +27,7 @@ export interface Made {
 }
 
 interface KnownOptions {
-  tx: Tx;
+  db: Db | Tx;
   pipeline: Pipeline;
   open: OpenRequests;
   made: readonly Made[];
@@ -60,7 +60,7 @@ export function buildsBranch(
 
 /** A fork's build ran without secrets, so that it does not stand for one of ours. */
 async function hasBuild(
-  { tx, pipeline, made }: KnownOptions,
+  { db, pipeline, made }: KnownOptions,
   { commit, branch, isFork }: Parameters<Known["hasBuild"]>[0],
 ): Promise<boolean> {
   const isMeant = (build: { branch: string; isFork: boolean }) =>
@@ -69,7 +69,7 @@ async function hasBuild(
     (build) => build.pipelineId === pipeline.id && build.commit.startsWith(commit) && isMeant(build),
   );
   if (isNew) return true;
-  const built = await listBuildsOfCommit(tx, { pipelineId: pipeline.id, commit });
+  const built = await listBuildsOfCommit(db, { pipelineId: pipeline.id, commit });
   return built.some((build) => isMeant({ branch: build.branch, isFork: isOfFork(build) }));
 }
 
@@ -77,23 +77,24 @@ interface FactsOptions {
   services: Services;
   event: { pipeline: Pipeline; report: { deliveryId: string; trigger: Trigger } };
   findCreator: FindCreator;
+  now: Date;
 }
 
 interface FilterOptions extends FactsOptions {
-  tx: Tx;
+  db: Db | Tx;
   settings: ProviderSettings;
 }
 
 /** Evaluates the filter condition of a pipeline's provider. One that cannot be evaluated leaves the build out. */
 export async function passesFilter(
-  { tx, settings, ...options }: FilterOptions,
+  { db, settings, ...options }: FilterOptions,
   wanted: WantedBuild,
 ): Promise<boolean> {
   const condition = usedText(settings, "filter_condition");
   if (condition === undefined) return true;
   const parsed = parseCondition(condition, namesInSteps);
   if ("problem" in parsed) return false;
-  const facts = await factsOfWanted(tx, { ...options, now: tx.now }, wanted);
+  const facts = await factsOfWanted(db, options, wanted);
   const evaluated = evaluateCondition(parsed.condition, facts);
   return "result" in evaluated && evaluated.result;
 }
@@ -101,7 +102,7 @@ export async function passesFilter(
 /** The facts that a filter condition may read of a build before it is made. */
 export async function factsOfWanted(
   db: Db | Tx,
-  { services, event: { pipeline, report }, findCreator, now }: FactsOptions & { now: Date },
+  { services, event: { pipeline, report }, findCreator, now }: FactsOptions,
   wanted: WantedBuild,
 ): Promise<Facts> {
   const creatorId = findCreator(pipeline.organizationId, wanted.author);

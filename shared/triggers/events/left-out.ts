@@ -11,7 +11,7 @@ import type { Happened } from "../../sources/happened.ts";
 import { usedText, withDefaults } from "../../sources/settings.ts";
 import type { Trigger } from "../store.ts";
 import { readCreators } from "./creators.ts";
-import { factsOfWanted } from "./known.ts";
+import { factsOfWanted, knownOfPipeline, passesFilter } from "./known.ts";
 import { OpenRequests } from "./open-requests.ts";
 
 /** The branch or tag that an event is about. */
@@ -71,8 +71,8 @@ function branchesOf(happened: Happened): string[] {
   );
 }
 
-/** Lists what the filter condition reads of the first build that an event asks for. */
-export async function listFilterReads(
+/** Lists what the filter condition reads of the first build that an event asks for, and says if the present settings build the event. */
+export async function tryPresentSettings(
   services: Services,
   {
     pipeline,
@@ -80,29 +80,33 @@ export async function listFilterReads(
     deliveryId,
     happened,
   }: { pipeline: Pipeline; trigger: Trigger; deliveryId: string; happened: Happened },
-): Promise<[name: string, value: Value][]> {
+): Promise<{ reads: [name: string, value: Value][]; isBuilt: boolean }> {
   const { db, clock } = services;
-  const settings = withDefaults(pipeline.providerSettings);
-  const parsed = parseCondition(settings.filter_condition ?? "", namesInSteps);
-  if ("problem" in parsed) return [];
   const pushes = happened.type === "push" ? [{ pipelineId: pipeline.id, happened }] : [];
   const open = await OpenRequests.read(db, pushes);
   const findCreator = await readCreators(db, [{ organizationId: pipeline.organizationId, happened }]);
+  const event = { pipeline, report: { deliveryId, trigger } };
+  const options = { services, event, findCreator, now: clock.now() };
+  const known = knownOfPipeline({ db, pipeline, open, made: [], isAsked: false });
+  const { settings } = known;
+  const decisions = await decide(happened, {
+    ...known,
+    passesFilter: (wanted) => passesFilter({ ...options, db, settings }, wanted),
+  });
+  const parsed = parseCondition(settings.filter_condition ?? "", namesInSteps);
   let reads: [string, Value][] | undefined;
-  const known: Known = {
+  const unlimited: Known = {
+    ...known,
     settings: { ...settings, filter_enabled: true },
-    defaultBranch: pipeline.defaultBranch,
     buildsBranch: () => true,
     matchesRequestFilter: () => true,
     hasBuild: () => false,
-    openRequestOf: (branch) => open.find(pipeline.id, branch),
     async passesFilter(wanted) {
-      const event = { pipeline, report: { deliveryId, trigger } };
-      const options = { services, event, findCreator, now: clock.now() };
-      reads ??= listReads(parsed.condition.expression, await factsOfWanted(db, options, wanted));
+      if ("condition" in parsed)
+        reads ??= listReads(parsed.condition.expression, await factsOfWanted(db, options, wanted));
       return true;
     },
   };
-  await decide(happened, known);
-  return reads ?? [];
+  await decide(happened, unlimited);
+  return { reads: reads ?? [], isBuilt: decisions.some((decision) => "build" in decision) };
 }

@@ -85,7 +85,7 @@ export async function planEvents(
   const made: Made[] = [];
   const knownOf = new Map(
     [...pipelines].map(
-      ([id, pipeline]) => [id, knownOfPipeline({ tx, pipeline, open, made, isAsked })] as const,
+      ([id, pipeline]) => [id, knownOfPipeline({ db: tx, pipeline, open, made, isAsked })] as const,
     ),
   );
   const plans = new Map<string, Plan>();
@@ -97,7 +97,14 @@ export async function planEvents(
     }
     const { pipeline, happened } = event;
     const known = knownOf.get(pipeline.id) as ReturnType<typeof knownOfPipeline>;
-    const filter = { tx, services, event: { pipeline, report }, findCreator, settings: known.settings };
+    const filter = {
+      db: tx,
+      services,
+      event: { pipeline, report },
+      findCreator,
+      settings: known.settings,
+      now: tx.now,
+    };
     open.apply(pipeline.id, happened, timeOfId(report.deliveryId));
     const plan = planOf(
       event,

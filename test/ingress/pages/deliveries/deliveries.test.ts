@@ -209,6 +209,10 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
     );
     assert.match(text, /<dl class="read-values">.*?payload\.ref<.*?&quot;y&quot;</s);
     assert.match(text, />Build it</);
+    assert.doesNotMatch(text, /It would be built now/);
+    const bob = await pages.visitor(pages.bob);
+    await bob.post(`${at}/filter`, { expression: 'webhook.payload.ref == "y"', action: "save" });
+    assert.match(await show(), /It would be built now/);
     await archivePipeline(pages.services, pages.actor, pages.acme.pipeline);
     assert.doesNotMatch(await show(), />Build it</);
     await unarchivePipeline(pages.services, pages.actor, pages.acme.pipeline);

@@ -127,6 +127,27 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
     assert.match(words(await show(`${path}/provider`)), /not run docs: the filter left it out/);
   });
 
+  it("would be built now, once the filter lets it through", async () => {
+    const limitTo = (condition: string, branches: string | null = null) => ({
+      branchConfiguration: branches,
+      providerSettings: { filter_enabled: true, filter_condition: condition },
+    });
+    const { deliver, limit } = await connect({ settings: limitTo("false").providerSettings });
+    const delivery = await deliver(docs);
+    const now = /It would be built now/;
+    assert.doesNotMatch(await show(delivery), now);
+
+    await limit(limitTo('build.branch == "docs"'));
+    assert.match(await show(delivery), now);
+    await limit(limitTo('build.branch == "docs"', "main"));
+    assert.doesNotMatch(await show(delivery), now, "the branches leave it out");
+    await limit({ branchConfiguration: null, providerSettings: { filter_enabled: false } });
+    assert.match(await show(delivery), now);
+
+    assert.equal((await pages.asBob.post(`${delivery}/rebuild`, { rebuild: "1" })).status, 303);
+    assert.doesNotMatch(await show(delivery), now, "it is built");
+  });
+
   it("leaves a quiet trace on the pipeline's page, until a newer build is there", async () => {
     const { path, deliver } = await connect({ branches: "main" });
     await deliver({}, "ping");
