@@ -15,7 +15,7 @@ export const newOrganizationPage = accountPage((_, { user }) =>
           Only the operator makes organizations: whoever may run commands in the folder of Signalbox, on the
           machine where it runs. If that is not you, send these two lines to that person:
         </p>
-        <CopyField id="commands" label="Commands" rows={4} value={commandsFor(user.email)} />
+        <CopyField id="commands" label="Commands" rows={2} value={commandsFor(user.email)} wrap="off" />
         <p>
           The first makes the organization Acme, and the second makes you its admin. Choose the slug with
           care: it is the name in addresses, and cannot change.

@@ -1,21 +1,26 @@
 import { isLoopback } from "../../../shared/settings/urls.ts";
 
-/** A secret or command, with a button that copies it. The page needs `copy.js`; without JavaScript the button stays hidden. */
+/**
+ * A secret or command, with a button that copies it. The page needs `copy.js`; without JavaScript the button stays hidden.
+ * @param wrap "off": lines scroll. Default: they break anywhere.
+ */
 export function CopyField({
   id,
   label,
   rows,
   value,
+  wrap,
 }: {
   id: string;
   label: string;
   rows: number;
   value: string;
+  wrap?: "off";
 }) {
   return (
     <div class="field copied">
       <label for={id}>{label}</label>
-      <textarea id={id} class="secret" rows={rows} readOnly autocomplete="off" spellcheck={false}>
+      <textarea id={id} class="secret" rows={rows} wrap={wrap} readOnly autocomplete="off" spellcheck={false}>
         {value}
       </textarea>
       <p class="actions">

@@ -176,7 +176,7 @@ describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (
     );
     const { text } = await member.get("/new-organization");
     assert.match(text, /Only the operator makes organizations/);
-    const [, commands = ""] = /<textarea id="commands"[^>]*>([^<]*)</.exec(text) ?? [];
+    const [, commands = ""] = /<textarea id="commands"[^>]* wrap="off"[^>]*>([^<]*)</.exec(text) ?? [];
     assert.equal(commands.split("\n").length, 2);
 
     for (const command of commands.split("\n")) await run(command.replace(/(--slug|--org) acme/, "$1 novel"));
