@@ -188,7 +188,13 @@ export function PipelineFields({
   const { label, name, hint } = pipelineMembers.clusterId.field;
   const options = clusters.map((cluster) => [cluster.id, cluster.name] as const);
   const others = (
-    <FoldedFields id="others" names={namesOfOthers} problems={problems} isOpen={isOpen}>
+    <FoldedFields
+      id="others"
+      title="More settings: branches, variables, time-outs"
+      names={namesOfOthers}
+      problems={problems}
+      isOpen={isOpen}
+    >
       <MemberFields
         {...form}
         columns={["description", "emoji", "tags", "defaultBranch", "branchConfiguration"]}

@@ -188,6 +188,7 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       const isOpen = (answer: Answer) => /<details id="others"[^>]* open/.test(read(answer));
       const first = await pages.asBob.get(newPath);
       assert.equal(isOpen(first), false);
+      assert.match(read(first), /<summary>More settings: branches, variables, time-outs<\/summary>/);
       const rows = valuesOf(await pages.asBob.post(newPath, { ...valuesOf(first), do: "rows" }));
       const adding = { ...rows, ...fields({ name: "Folded" }), do: "add" };
       assert.equal(isOpen(await pages.asBob.post(newPath, adding)), false);
