@@ -3,7 +3,7 @@ import { maxConfigurationBytes } from "../../../shared/pipelines/configuration/p
 import { maxStepNameLength } from "../../../shared/pipelines/step/common.ts";
 import { maxLengthOf, queueKey } from "../../../shared/validation.ts";
 import { checkoutGuide, stepsGuide } from "../address/guide.ts";
-import { codeField, Field, TextArea } from "../ui/form.tsx";
+import { Check, codeField, Field, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 import { type StepRow, type StepsDraft, stepField } from "./steps.ts";
 
@@ -174,7 +174,11 @@ function Row({
   problems: FormProblems | undefined;
 }) {
   const number = index + 1;
-  const field = (name: keyof StepRow) => ({ name: stepField(index, name), value: row[name], problems });
+  const field = (name: Exclude<keyof StepRow, "skipsCheckout">) => ({
+    name: stepField(index, name),
+    value: row[name],
+    problems,
+  });
   const focus = isFocused && !problems ? { autofocus: true } : {};
   const more = field("more");
   const isMoreOpen = row.more !== "" || problems?.some((problem) => problem.field === more.name);
@@ -207,13 +211,18 @@ function Row({
             {...field("environment")}
             {...codeField}
           />
+          <Check
+            label="Do not clone the repository"
+            name={stepField(index, "skipsCheckout")}
+            checked={row.skipsCheckout}
+          />
         </>
       )}
       <details open={isMoreOpen}>
-        <summary>Other members, such as checkout</summary>
+        <summary>Other settings, as YAML</summary>
         <TextArea
           label="YAML or JSON"
-          placeholder={`As in ${row.kind === "wait" ? "continue_on_failure: true" : "checkout: {skip: true}"}`}
+          placeholder={`As in ${row.kind === "wait" ? "continue_on_failure: true" : "timeout_in_minutes: 10"}`}
           {...more}
           {...codeField}
         />

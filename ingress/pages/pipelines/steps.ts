@@ -23,6 +23,8 @@ export interface StepRow {
   queue: string;
   /** Lines of NAME=value. */
   environment: string;
+  /** Stands for `checkout: {skip: true}`. */
+  skipsCheckout: boolean;
   /** Other members, in YAML or JSON. */
   more: string;
 }
@@ -53,6 +55,7 @@ export const newRow: StepRow = {
   command: "",
   queue: "",
   environment: "",
+  skipsCheckout: false,
   more: "",
 };
 
@@ -86,7 +89,8 @@ function toRow(step: Step, isYaml: boolean): StepRow {
     return { ...newRow, kind: "wait", more: writeMore(more, isYaml) };
   }
   const { label = "", command, agents = {}, env = {} } = step;
-  const { label: _, command: __, agents: ___, env: ____, ...others } = written;
+  const { label: _, command: __, agents: ___, env: ____, checkout: _____, ...others } = written;
+  const { skipsCheckout, otherCheckout } = splitCheckout(written.checkout);
   const { queue = "", ...tags } = agents;
   const lines = Object.entries(env);
   // A field of lines cannot hold a line break.
@@ -97,15 +101,24 @@ function toRow(step: Step, isYaml: boolean): StepRow {
     command,
     queue,
     environment: fits ? lines.map(([name, value]) => `${name}=${value}`).join("\n") : "",
+    skipsCheckout,
     more: writeMore(
       {
         ...others,
+        ...(otherCheckout !== undefined && { checkout: otherCheckout }),
         ...(Object.keys(tags).length > 0 && { agents: tags }),
         ...(fits ? {} : { env }),
       },
       isYaml,
     ),
   };
+}
+
+/** Splits a checkout into its box and what else it has. */
+function splitCheckout(checkout: unknown): { skipsCheckout: boolean; otherCheckout: unknown } {
+  if (!isMap(checkout) || checkout.skip !== true) return { skipsCheckout: false, otherCheckout: checkout };
+  const { skip: _, ...others } = checkout;
+  return { skipsCheckout: true, otherCheckout: Object.keys(others).length > 0 ? others : undefined };
 }
 
 function writeMore(members: object, isYaml: boolean): string {
@@ -134,7 +147,8 @@ export function readStepsDraft(form: URLSearchParams): StepsDraft {
   const rows = Array.from({ length: count }, (_, index): StepRow => {
     const texts = stepTexts.map((name) => [name, form.get(stepField(index, name)) ?? ""]);
     const kind = form.get(stepField(index, "kind")) === "wait" ? "wait" : "command";
-    return { ...newRow, ...Object.fromEntries(texts), kind };
+    const skipsCheckout = kind === "command" && form.has(stepField(index, "skipsCheckout"));
+    return { ...newRow, ...Object.fromEntries(texts), kind, skipsCheckout };
   });
   return { as: "rows", rows };
 }
@@ -208,7 +222,7 @@ async function readRows(organizationId: string, rows: StepRow[]): Promise<ReadRo
 
 const describeLate = (seconds: number): Problem => ({
   field: "steps",
-  message: `Other members of the steps take longer than ${seconds} seconds to read`,
+  message: `Other settings of the steps take longer than ${seconds} seconds to read`,
 });
 
 function toStep({ row, more, problem }: ReadRow, index: number): { step: object; problems: Problem[] } {
@@ -230,8 +244,10 @@ function toCommandStep(
 ): object {
   const { label, command, queue } = row;
   const { agents } = more;
+  const checkout = more.checkout ?? {};
   return {
     ...more,
+    ...(row.skipsCheckout && { checkout: isMap(checkout) ? { ...checkout, skip: true } : checkout }),
     ...(label.trim() && { label: label.trim() }),
     ...(command.trim() && { command }),
     ...(queue.trim() && { agents: [...(agents ? [agents].flat() : []), { queue: queue.trim() }] }),
@@ -257,11 +273,11 @@ function ofYaml(read: YamlValue | undefined): More {
 }
 
 function toMore(value: unknown): More {
-  return isMap(value) ? { more: value } : refuseMore(" must be a map, as in checkout: {skip: true}");
+  return isMap(value) ? { more: value } : refuseMore(" must be a map, as in timeout_in_minutes: 10");
 }
 
 function refuseMore(reason: string): More {
-  return { more: {}, problem: `Other members${reason}` };
+  return { more: {}, problem: `Other settings${reason}` };
 }
 
 /** Pasted text may begin with a byte order mark, which nobody sees: `trim` takes it for white space. */

@@ -252,7 +252,46 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
 
       take.mock.mockImplementation(() => Promise.reject(new DeadlineExceeded(5000)));
       const late = await pages.asBob.post(newPath, { ...rows, name: "Late" });
-      assertRefused(late, "Other members of the steps take longer than 5 seconds to read.");
+      assertRefused(late, "Other settings of the steps take longer than 5 seconds to read.");
+    });
+
+    it("has a box that stands for a checkout that is skipped", async () => {
+      const given = fields({ name: "No clone", "step-0-skipsCheckout": "1" });
+      assert.equal((await pages.asBob.post(newPath, given)).status, 303);
+      assert.deepEqual((await find("no-clone")).steps, [{ command: "make", checkout: { skip: true } }]);
+
+      const edit = `${at}/pipelines/no-clone/edit`;
+      const shown = await pages.asBob.get(edit);
+      assert.match(
+        read(shown),
+        /name="step-0-skipsCheckout" value="1" checked\S*> *<span>Do not clone the repository/,
+      );
+      const { "step-0-skipsCheckout": box, "step-0-more": more } = valuesOf(shown);
+      assert.deepEqual([box, more], ["1", ""]);
+      const yaml = valuesOf(await pages.asBob.post(edit, { ...valuesOf(shown), do: "yaml" }));
+      assert.equal(yaml.configuration, "steps:\n  - checkout:\n      skip: true\n    command: make\n");
+      const rows = valuesOf(await pages.asBob.post(edit, { ...yaml, do: "rows" }));
+      assert.deepEqual([rows["step-0-skipsCheckout"], rows["step-0-more"]], ["1", ""]);
+
+      const { "step-0-skipsCheckout": _, ...without } = valuesOf(shown);
+      assert.equal((await pages.asBob.post(edit, without)).status, 303);
+      assert.deepEqual((await find("no-clone")).steps, [{ command: "make" }]);
+    });
+
+    it("leaves the other members of a checkout that is skipped to the YAML", async () => {
+      const steps: Step[] = [{ command: "make", checkout: { skip: true, depth: 1 } }];
+      const { slug } = await make("Skipped and shallow", steps);
+      const edit = `${at}/pipelines/${slug}/edit`;
+      const values = valuesOf(await pages.asBob.get(edit));
+      assert.deepEqual(
+        [values["step-0-skipsCheckout"], values["step-0-more"]],
+        ["1", "checkout:\n  depth: 1"],
+      );
+
+      assert.equal((await pages.asBob.post(edit, { ...values, description: "Saved" })).status, 303);
+
+      const saved = await find(slug);
+      assert.deepEqual([saved.description, saved.steps], ["Saved", steps]);
     });
 
     it("says each problem beside its field, and keeps what was typed", async () => {
@@ -353,8 +392,8 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
         "Step concurrency needs concurrency_group",
       );
       const more = (text: string, reason: string) =>
-        refused({ "step-0-more": text }, "step-0-more", `Other members${reason}`);
-      const noMap = " must be a map, as in checkout: {skip: true}";
+        refused({ "step-0-more": text }, "step-0-more", `Other settings${reason}`);
+      const noMap = " must be a map, as in timeout_in_minutes: 10";
       for (const text of ["[]", "- skip", "skip"]) await more(text, noMap);
       await more("checkout: {skip: true", ": line 1, column 22: Flow map [^<]*");
       await more("a: 1\na: 2", ": line 2, column 1: has the key a twice");
