@@ -31,6 +31,20 @@ describeInBrowser("home in a browser", startQueuePages, (pages) => {
     }
   });
 
+  it("cuts the text of no first step", async () => {
+    const { services, ada } = pages;
+    await createOrganization(services, { slug: "first", name: "First" });
+    await addMember(services, { organization: "first", email: ada.email, role: "admin" });
+    const isCut = (names: Element[]) => names.map((name) => name.scrollWidth > name.clientWidth);
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.goto("/organizations/first");
+      const cut = await page.locator(".checklist .name").evaluateAll(isCut);
+      assert.deepEqual(cut, Array(9).fill(false), String(width));
+    }
+    await page.setViewportSize({ width: 1280, height: 720 });
+  });
+
   it("filters pipelines as one types, and by a form without scripts", async () => {
     const { services, actor, acme } = pages;
     const steps = [{ command: "make" }];
