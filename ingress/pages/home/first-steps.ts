@@ -15,7 +15,7 @@ export interface Progress {
   /** The first cluster, if there is one. */
   cluster: ClusterName | undefined;
   /** The first pipeline, if there is one. */
-  pipeline: { slug: string; name: string; hasBuild: boolean; provider: ProviderId | null } | undefined;
+  pipeline: { slug: string; name: string; lastBuildNumber: number; provider: ProviderId | null } | undefined;
   /** The id of its newest trigger, if it has one. */
   triggerId: string | undefined;
 }
@@ -106,7 +106,7 @@ function buildSteps({ progress, queue, request }: Standing): Step[] {
       name: "passed",
       isDone: steps.passed,
       text: "See its build pass",
-      path: pipeline && pathTo(patterns.pipelinePage, { org, slug: pipeline.slug }),
+      path: pipeline && newestBuildPath(org, pipeline),
     },
     {
       name: "device",
@@ -161,7 +161,7 @@ function sourceSteps({ steps, pipeline, triggerId }: Progress, org: string): Ste
     },
     {
       name: delivery,
-      isDone: pipeline.hasBuild,
+      isDone: pipeline.lastBuildNumber > 0,
       text: "Push a commit",
       path: pathTo(patterns.providerPage, place),
       command: 'git commit --allow-empty -m "Try Signalbox" && git push',
@@ -173,3 +173,9 @@ function sourceSteps({ steps, pipeline, triggerId }: Progress, org: string): Ste
 function inCluster(org: string, cluster: ClusterName | undefined): string {
   return `--org ${org} --cluster ${wordForShell(cluster?.name ?? "Primary")}`;
 }
+/** The page of the pipeline's newest build or, if it has none, of the pipeline. */
+function newestBuildPath(org: string, { slug, lastBuildNumber }: NonNullable<Progress["pipeline"]>): string {
+  if (lastBuildNumber === 0) return pathTo(patterns.pipelinePage, { org, slug });
+  return pathTo(patterns.buildPage, { org, slug, number: String(lastBuildNumber) });
+}
+

@@ -81,7 +81,7 @@ async function loadProgress(
   return {
     steps,
     cluster,
-    pipeline: { slug, name, provider, hasBuild: lastBuildNumber > 0 },
+    pipeline: { slug, name, provider, lastBuildNumber },
     triggerId: trigger?.id,
   };
 }

@@ -83,7 +83,12 @@ describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (
     await doNext("Create a pipeline");
     await doNext("Give Hello a trigger");
     await doNext("Send the first delivery");
-    assert.match((await next())?.text ?? "", /To do: See its build pass/);
+    await eventually("the build", async () =>
+      /\/pipelines\/hello\/builds\/1$/.test((await next())?.link ?? ""),
+    );
+    const build = await next();
+    assert.match(build?.text ?? "", /To do: See its build pass/);
+    assert.equal((await person.get(build?.link ?? "")).status, 200);
     await eventually("the job", () => agent.runOne());
 
     await eventually("the end of the list", async () => !/First steps/.test((await person.get(path)).text));
