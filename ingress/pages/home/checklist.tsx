@@ -9,12 +9,15 @@ export function Checklist(standing: Standing) {
   const steps = listFirstSteps(standing);
   const done = steps.filter(({ isDone }) => isDone);
   const open = steps.filter(({ isDone }) => !isDone);
+  if (open.length === 0) return null;
   const isAdmin = standing.request.role === "admin";
   return (
     <section aria-labelledby="first-steps" data-blocks="first-steps">
       <h2 id="first-steps">First steps: {open.length} to do</h2>
       <p class="quiet">
         Each step leads to its page. Its command does the same, in the folder where Signalbox runs.
+        {standing.progress.steps.passedAt &&
+          " This list goes away one day after the first build that passed."}
       </p>
       <Rows name="checklist" steps={open} isAdmin={isAdmin} />
       {done.length > 0 && (

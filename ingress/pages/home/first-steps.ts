@@ -1,6 +1,7 @@
 import type { FirstSteps } from "../../../shared/builds/reading/first-steps-store.ts";
 import type { ClusterName } from "../../../shared/clusters/store.ts";
 import type { QueueWork } from "../../../shared/dispatch/figures-store.ts";
+import { dayMs } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { wordForShell } from "../../../shared/shell.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
@@ -41,6 +42,14 @@ export interface Standing {
 
 /** The operator’s commands, in the folder of Signalbox. */
 export const admin = "npm run -s admin --";
+
+/**
+ * Members may never want the steps that are left, such as a device. They see them for a day after the first build that
+ * passed.
+ */
+export function areShown({ passedAt }: FirstSteps, now: Date): boolean {
+  return passedAt === null || now.getTime() - passedAt.getTime() < dayMs;
+}
 
 /** Lists the steps to the first build that passes, in an order that works. */
 export function listFirstSteps(standing: Standing): Step[] {
@@ -104,7 +113,7 @@ function buildSteps({ progress, queue, request }: Standing): Step[] {
     ...sourceSteps(progress, org),
     {
       name: "passed",
-      isDone: steps.passed,
+      isDone: steps.passedAt !== null,
       text: "See its build pass",
       path: pipeline && newestBuildPath(org, pipeline),
     },
@@ -170,12 +179,12 @@ function sourceSteps({ steps, pipeline, triggerId }: Progress, org: string): Ste
   ];
 }
 
-function inCluster(org: string, cluster: ClusterName | undefined): string {
-  return `--org ${org} --cluster ${wordForShell(cluster?.name ?? "Primary")}`;
-}
 /** The page of the pipeline's newest build or, if it has none, of the pipeline. */
 function newestBuildPath(org: string, { slug, lastBuildNumber }: NonNullable<Progress["pipeline"]>): string {
   if (lastBuildNumber === 0) return pathTo(patterns.pipelinePage, { org, slug });
   return pathTo(patterns.buildPage, { org, slug, number: String(lastBuildNumber) });
 }
 
+function inCluster(org: string, cluster: ClusterName | undefined): string {
+  return `--org ${org} --cluster ${wordForShell(cluster?.name ?? "Primary")}`;
+}

@@ -1,4 +1,4 @@
-import { and, eq, isNull, type SQL, type SQLWrapper, sql } from "drizzle-orm";
+import { and, asc, eq, isNull, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { Db } from "../../db/database.ts";
 import { preparedRow } from "../../db/prepared.ts";
 
@@ -33,13 +33,13 @@ function selectFirstSteps(db: Db) {
       delivery: isFound(
         db.select({ id: payloads.deliveryId }).from(payloads).where(eq(payloads.organizationId, id)).limit(1),
       ),
-      passed: isFound(
-        db
-          .select({ id: builds.id })
-          .from(builds)
-          .where(and(eq(builds.organizationId, id), eq(builds.state, "passed")))
-          .limit(1),
-      ),
+      /** The end of the first build that passed. */
+      passedAt: sql<Date | null>`(${db
+        .select({ finishedAt: builds.finishedAt })
+        .from(builds)
+        .where(and(eq(builds.organizationId, id), eq(builds.state, "passed")))
+        .orderBy(asc(builds.id))
+        .limit(1)})`.mapWith(builds.finishedAt),
       device: isFound(
         db.select({ id: grants.id }).from(grants).where(eq(grants.organizationId, id)).limit(1),
       ),

@@ -1,8 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { before, it } from "node:test";
-import { asOperator, createOrganization } from "../../../../shared/accounts/organizations.ts";
+import { eq } from "drizzle-orm";
+import {
+  asOperator,
+  createOrganization,
+  requireOrganization,
+} from "../../../../shared/accounts/organizations.ts";
 import { createCluster } from "../../../../shared/clusters/clusters.ts";
+import { dayMs } from "../../../../shared/durations.ts";
+import { newId } from "../../../../shared/ids.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { openWebhook } from "../../../../shared/pipelines/provider/webhook.ts";
 import { findWebhook } from "../../../../shared/pipelines/provider/webhook-store.ts";
@@ -63,6 +70,27 @@ describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (
     return JSON.parse(stdout);
   };
 
+  /** Stands for a device of the organization's only member. @returns a function that signs it out */
+  const addGrant = async (slug: string) => {
+    const { db, clock } = pages.services;
+    const { members, grants, applications } = db.tables;
+    const organization = await requireOrganization(db, slug);
+    const [member = assert.fail()] = await db
+      .select()
+      .from(members)
+      .where(eq(members.organizationId, organization.id));
+    const [application = assert.fail()] = await db.select().from(applications).limit(1);
+    const { organizationId, userId } = member;
+    const times = { createdAt: clock.now(), lastUsedAt: null };
+    const id = newId(clock.now());
+    await db.transaction((tx) =>
+      tx
+        .insert(grants)
+        .values({ id, applicationId: application.id, organizationId, userId, scopes: [], ...times }),
+    );
+    return () => db.transaction((tx) => tx.delete(grants).where(eq(grants.id, id)));
+  };
+
   it("lead from nothing to a build that passes, each by its command", async () => {
     const { path, person, next, rows } = await fresh();
     assert.deepEqual(
@@ -90,8 +118,18 @@ describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (
     assert.match(build?.text ?? "", /To do: See its build pass/);
     assert.equal((await person.get(build?.link ?? "")).status, 200);
     await eventually("the job", () => agent.runOne());
+    await eventually("the build passes", async () =>
+      /To do: Connect a device/.test((await next())?.text ?? ""),
+    );
 
-    await eventually("the end of the list", async () => !/First steps/.test((await person.get(path)).text));
+    const read = async () => (await person.get(path)).text;
+    assert.match(await read(), /First steps: 1 to do<.*This list goes away one day after/s);
+    const removeGrant = await addGrant(path.split("/").at(-1) ?? "");
+    assert.doesNotMatch(await read(), /First steps/, "all are done");
+    await removeGrant();
+    assert.match(await read(), /First steps: 1 to do</);
+    pages.clock.advance(dayMs);
+    assert.doesNotMatch(await read(), /First steps/);
   });
 
   it("are those that are to do; the others are folded", async () => {
