@@ -38,7 +38,10 @@ export function Built({
             value={pipeline.branchConfiguration}
             words="Of pushes, only branches"
             path={branchesPath(request)}
-            none={["Of pushes, all branches.", "Limit them"]}
+            none={[
+              condition ? "Of pushes, all branches, if the condition is true." : "Of pushes, all branches.",
+              "Limit them",
+            ]}
           />
           <Limit
             value={ofRequests}

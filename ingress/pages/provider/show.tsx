@@ -4,7 +4,7 @@ import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
-import { withDefaults } from "../../../shared/sources/settings.ts";
+import { usedText, withDefaults } from "../../../shared/sources/settings.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { pipelinePath } from "../address/pipeline.ts";
 import { providerPath } from "../address/provider.ts";
@@ -58,6 +58,7 @@ interface Connected {
 function show(request: MemberRequest, connected: Connected): PageContent {
   const { pipeline, provider, webhook, hookProblem, refusal, statuses, issueTracker } = connected;
   const { row, deliveries } = webhook;
+  const settings = withDefaults(pipeline.providerSettings);
   const parameters = { org: request.organization.slug, slug: pipeline.slug, trigger: row.id };
   const path = (pattern: PatternWith<"org" | "slug">) => providerPath(request, pattern);
   const pathOfRefused = (refused: string) =>
@@ -84,7 +85,14 @@ function show(request: MemberRequest, connected: Connected): PageContent {
             </PostButton>
           </div>
         </div>
-        <Arrival webhook={webhook} parameters={parameters} pathOfRefused={pathOfRefused} />
+        <Arrival
+          webhook={webhook}
+          parameters={parameters}
+          pathOfRefused={pathOfRefused}
+          isLimited={
+            pipeline.branchConfiguration !== null || usedText(settings, "filter_condition") !== undefined
+          }
+        />
         <LastDeliveries webhook={webhook} parameters={parameters} />
         <Refused
           counts={webhook.refusals}
@@ -122,7 +130,7 @@ function show(request: MemberRequest, connected: Connected): PageContent {
             <Steps
               provider={provider}
               repository={pipeline.repository ?? ""}
-              settings={withDefaults(pipeline.providerSettings)}
+              settings={settings}
               isVerified={row.secretSealed !== null}
               secretPath={path(patterns.providerSecretPage)}
             />
@@ -181,7 +189,12 @@ function Arrival({
   webhook,
   parameters,
   pathOfRefused,
-}: Placed & { pathOfRefused: (request: string) => string }) {
+  isLimited,
+}: Placed & {
+  pathOfRefused: (request: string) => string;
+  /** Not each push makes a build. */
+  isLimited: boolean;
+}) {
   const { row, deliveries, builds } = webhook;
   const [last] = deliveries;
   if (!row.enabled)
@@ -211,7 +224,17 @@ function Arrival({
     </a>
   );
   if (last.event === "ping" && last.reason === "event_ignored")
-    return <p class="notice">A ping reached this webhook {at}. The next push makes a build.</p>;
+    return (
+      <p class="notice">
+        A ping reached this webhook {at}. The next push makes a build
+        {isLimited && (
+          <>
+            , if <a href="#built">the settings</a> let it through
+          </>
+        )}
+        .
+      </p>
+    );
   const made = builds.filter(({ deliveryId }) => deliveryId === last.id);
   const newest = made.at(-1);
   const reason = reasonOf(webhook, last);

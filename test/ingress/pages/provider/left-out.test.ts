@@ -198,7 +198,7 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
 
   it("is told by what is built", async () => {
     const condition = "!build.pull_request.draft";
-    const { path, limit } = await connect({
+    const { path, limit, deliver } = await connect({
       branches: "main release/*",
       settings: {
         filter_enabled: true,
@@ -218,7 +218,18 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
       words(await built()),
       /only branches main release\/\* Of pull requests, only branches fix\/\* Only what this is true for: !build\.pull_request\.draft/,
     );
+    await deliver({}, "ping");
+    const ping = async () =>
+      / A ping reached .*? (The next push [^.]*?)\s*\./.exec(words(await show(`${path}/provider`)))?.[1];
+    assert.equal(await ping(), "The next push makes a build, if the settings let it through");
+    await limit({
+      branchConfiguration: null,
+      providerSettings: { filter_enabled: true, filter_condition: condition },
+    });
+    assert.match(words(await built()), /Of pushes, all branches, if the condition is true\. Limit them/);
+    assert.equal(await ping(), "The next push makes a build, if the settings let it through");
     await limit({ branchConfiguration: null, providerSettings: { filter_enabled: false } });
+    assert.equal(await ping(), "The next push makes a build");
     const unlimited = await built();
     assert.doesNotMatch(unlimited, /release|draft/, "it is kept, and not used");
     assert.ok(unlimited.includes(`Of pushes, all branches. <a href="${edit}">Limit them</a>`));
