@@ -54,6 +54,21 @@ function compilePattern(pattern: string): RE2JS {
   return compiled;
 }
 
+const letters = new Intl.ListFormat("en-GB");
+
+/**
+ * Finds the first pattern that is a class of letters, such as `[skip]`, whose author may mean the text. Classes with ranges,
+ * and those that are repeated, are meant so.
+ */
+export function findClass(patterns: string[]): { word: string; sentence: string } | undefined {
+  for (const pattern of patterns) {
+    const [, word] = /^(?:\(\?i\))?\[([a-z]{2,})\]$/i.exec(pattern) ?? [];
+    if (word === undefined) continue;
+    return { word, sentence: `[${word}] matches one of the letters ${letters.format(new Set(word))}` };
+  }
+  return undefined;
+}
+
 const part = /\\[pP](?:\{[^}]*\}|.)|\\x\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|\{(\d+)(,?)(\d*)\}|./gsu;
 
 /**

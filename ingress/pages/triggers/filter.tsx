@@ -4,6 +4,7 @@ import type { Services } from "../../../shared/services/services.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { maxExpressionBytes } from "../../../shared/triggers/filter/compile.ts";
 import { testFilterOnLatest } from "../../../shared/triggers/filter/filter-tests.ts";
+import { findFilterWarning } from "../../../shared/triggers/filter/warnings.ts";
 import { triggerMembers } from "../../../shared/triggers/members.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
@@ -87,6 +88,7 @@ async function show(
 ): Promise<PageContent> {
   const { organization } = request;
   const deliveries = await loadDeliveriesToTry(services, request, trigger);
+  const warning = findFilterWarning(expression);
   const chosen = deliveryId || (deliveries[0]?.id ?? "");
   const shown = visibleHeaders(services.config.issueTracker, trigger);
   /** This page with another expression, for browsers without scripts. */
@@ -106,6 +108,7 @@ async function show(
         <form method="post" action={triggerPath(request, trigger, patterns.filterPage)}>
           <CsrfField />
           {problems && <FormError problems={problems} />}
+          {warning && <p class="warning">{warning}</p>}
           {tried && <Outcome outcome={tried.chosen} isShown={(value) => !isSecret(value, shown)} />}
           <TextArea
             label="Expression"

@@ -1,6 +1,7 @@
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { buildOf } from "../../../shared/triggers/columns.ts";
 import { refusedBodiesUntil } from "../../../shared/triggers/deliveries/refused-bodies.ts";
+import { findFilterWarning } from "../../../shared/triggers/filter/warnings.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { linkIdPages } from "../../http/cursor-pager.ts";
 import { triggerPath } from "../address/trigger.ts";
@@ -173,7 +174,7 @@ function Facts({ data, editPath }: { data: TriggerDetails; editPath: string }) {
         <>
           <dt>Filter</dt>
           <dd class="wide">
-            <code>{trigger.filter}</code>
+            <code>{trigger.filter}</code> <span class="quiet">{findFilterWarning(trigger.filter)}</span>
             {!data.canFilter && (
               <>
                 {" "}

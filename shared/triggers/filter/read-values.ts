@@ -38,7 +38,7 @@ function collect(node: ASTNode, found: Map<string, NamedMember>): void {
   for (const part of parts) if (isNode(part)) collect(part, found);
 }
 
-function isNode(part: unknown): part is ASTNode {
+export function isNode(part: unknown): part is ASTNode {
   return typeof part === "object" && part !== null && "op" in part;
 }
 

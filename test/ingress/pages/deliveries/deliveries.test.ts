@@ -11,6 +11,7 @@ import { allBuilds, buildWebhook, countBuilds, decideDue } from "../../../helper
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { eventually, post } from "../../../helpers/http.ts";
 import { startQueuePages } from "../../../helpers/pages.ts";
+import { read } from "../triggers/trigger-pages.ts";
 
 const pipeline = "/organizations/acme/pipelines/web";
 const triggerPath = (id: string) => `${pipeline}/triggers/${id}`;
@@ -218,7 +219,7 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
     await unarchivePipeline(pages.services, pages.actor, pages.acme.pipeline);
   });
 
-  it("show why a filter is false, and fill it by a click", async () => {
+  it("show why a filter is false, fill it by a click, and warn of a class of letters", async () => {
     const { path, at } = await trigger();
     const body = '{"ref":"refs/heads/main","commits":[{"added":["a<b"]}],"in":1}';
     const delivery = await send(path, body, { Cookie: "session=secret", "X-Custom": "not for everybody" });
@@ -255,6 +256,17 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
     const [first = assert.fail()] = hrefs;
     const filled = (await bob.get(first.pathname + first.search)).text;
     assert.match(filled, /<textarea[^>]*name="expression"[^>]*>webhook\.[^<]/);
+
+    const attempt = async (filter: string, action = "try") =>
+      read(await bob.post(`${at}/filter`, { expression: filter, delivery, action }));
+    const warning =
+      '[skip] matches one of the letters s, k, i and p. To find the text, write contains("[skip]").';
+    for (const matches of ['webhook.payload.ref.matches("[skip]")', 'matches(webhook.payload.ref, "[skip]")'])
+      assert.ok((await attempt(`!${matches} || webhook.payload.ref == "x"`)).includes(warning), matches);
+    for (const other of ['webhook.payload.ref.matches("[skip]+")', 'webhook.payload.ref.contains("[skip]")'])
+      assert.ok(!(await attempt(other)).includes("matches one of"), other);
+    await attempt('webhook.payload.ref.matches("[skip]")', "save");
+    assert.ok(read(await bob.get(at)).includes(warning));
   });
 
   it("answer 404 for another organization's deliveries", async () => {

@@ -1,0 +1,21 @@
+import type { ASTNode } from "@marcbachmann/cel-js";
+import { findClass } from "../../patterns.ts";
+import { compileFilter } from "./compile.ts";
+import { environment } from "./environment.ts";
+import { isNode } from "./read-values.ts";
+
+/** Finds a pattern that does not mean what its author may think. Undefined without one, and for a wrong filter. */
+export function findFilterWarning(expression: string): string | undefined {
+  if ("problem" in compileFilter(expression)) return undefined;
+  const found = findClass(listPatterns(environment.parse(expression).ast));
+  return found && `${found.sentence}. To find the text, write contains("[${found.word}]").`;
+}
+
+/** The rules allow literal patterns only, in the last place. */
+function listPatterns(node: ASTNode): string[] {
+  const parts: ASTNode[] = [node.args].flat(2).filter(isNode);
+  const isMatch = (node.op === "call" || node.op === "rcall") && node.args[0] === "matches";
+  const pattern = isMatch ? parts.at(-1)?.args : undefined;
+  const own = typeof pattern === "string" ? [pattern] : [];
+  return [...own, ...parts.flatMap(listPatterns)];
+}
