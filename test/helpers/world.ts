@@ -11,6 +11,18 @@ import { startWorkers } from "../../workers/run.ts";
 import { type TestClock, testClock } from "./clock.ts";
 import { dataFolder, type TestDatabase } from "./databases.ts";
 
+/** A `transaction` of the database that waits until it is released. */
+export function holdTransactions({ db }: Services) {
+  const begun = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  const transaction: typeof db.transaction = async (work) => {
+    begun.resolve();
+    await over.promise;
+    return db.transaction(work);
+  };
+  return { transaction, begun: begun.promise, release: () => over.resolve() };
+}
+
 /** One test's installation. */
 export interface World {
   services: Services;

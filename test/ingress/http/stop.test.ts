@@ -5,27 +5,21 @@ import { startIngress } from "../../../ingress/server.ts";
 import { describeOnSqlite } from "../../helpers/databases.ts";
 import { post } from "../../helpers/http.ts";
 import { setUpOrganization } from "../../helpers/organization.ts";
-import { startWorld } from "../../helpers/world.ts";
+import { holdTransactions, startWorld } from "../../helpers/world.ts";
 
 describeOnSqlite("an ingress that is stopped while it handles a request", (database) => {
   it("closes the connection with the answer: a client that keeps it would hold up the stop", async () => {
     const world = await startWorld(database, { SHUTDOWN_SECONDS: "10" });
     const { services } = world;
     const { path } = await (await setUpOrganization(world)).trigger();
-    const begun = Promise.withResolvers<void>();
-    const over = Promise.withResolvers<void>();
-    const transaction: typeof services.db.transaction = async (work) => {
-      begun.resolve();
-      await over.promise;
-      return services.db.transaction(work);
-    };
+    const { transaction, begun, release } = holdTransactions(services);
     const hotDb = { ...services.hotDb, transaction };
     const ingress = await startIngress({ ...services, hotDb });
     const answering = post(ingress.url + path, "{}");
-    await begun.promise;
+    await begun;
 
     const stopping = ingress.close();
-    over.resolve();
+    release();
 
     const { status, headers } = await answering;
     assert.deepEqual([status, headers.get("connection")], [201, "close"]);
@@ -39,11 +33,7 @@ describeOnSqlite("an ingress that is stopped while its last writes hang", (datab
     const world = await startWorld(database, { SHUTDOWN_SECONDS: "1" });
     const { services } = world;
     const { path } = await (await setUpOrganization(world)).trigger();
-    const over = Promise.withResolvers<void>();
-    const transaction: typeof services.db.transaction = async (work) => {
-      await over.promise;
-      return services.db.transaction(work);
-    };
+    const { transaction, release } = holdTransactions(services);
     const ingress = await startIngress({ ...services, db: { ...services.db, transaction } });
     const refused = await post(ingress.url + path, "{}", { "Content-Type": "text/plain" });
     assert.equal(refused.status, 415);
@@ -53,7 +43,7 @@ describeOnSqlite("an ingress that is stopped while its last writes hang", (datab
     assert.ok(stopped);
     const [line = ""] = world.logged.filter((each) => each.includes("stops in the middle"));
     assert.deepEqual(JSON.parse(line).unfinished, ["refusal counts", "refused requests"]);
-    over.resolve();
+    release();
     await world.close();
   });
 });
