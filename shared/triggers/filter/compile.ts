@@ -1,4 +1,4 @@
-import type { ParseResult } from "@marcbachmann/cel-js";
+import type { ASTNode, ParseResult } from "@marcbachmann/cel-js";
 import { describePosition } from "../../text-position.ts";
 import { environment, type WebhookVariable } from "./environment.ts";
 import { describeError } from "./messages.ts";
@@ -17,6 +17,7 @@ interface CompiledFilter {
   filter: Filter;
   /** Those that the expression names. */
   members: NamedMember[];
+  ast: ASTNode;
 }
 
 export function compileFilter(expression: string): CompiledFilter | { problem: string } {
@@ -50,6 +51,7 @@ function compile(expression: string): CompiledFilter | { problem: string } {
   return {
     filter: (webhook) => evaluate(parsed, expression, webhook),
     members: namedMembers(parsed.ast),
+    ast: parsed.ast,
   };
 }
 

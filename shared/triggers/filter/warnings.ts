@@ -1,13 +1,13 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
 import { findClass } from "../../patterns.ts";
 import { compileFilter } from "./compile.ts";
-import { environment } from "./environment.ts";
 import { isNode } from "./read-values.ts";
 
 /** Finds a pattern that does not mean what its author may think. Undefined without one, and for a wrong filter. */
 export function findFilterWarning(expression: string): string | undefined {
-  if ("problem" in compileFilter(expression)) return undefined;
-  const found = findClass(listPatterns(environment.parse(expression).ast));
+  const compiled = compileFilter(expression);
+  if ("problem" in compiled) return undefined;
+  const found = findClass(listPatterns(compiled.ast));
   return found && `${found.sentence}. To find the text, write contains("[${found.word}]").`;
 }
 
