@@ -52,7 +52,7 @@ export function Built({
             value={condition}
             words="Only what this is true for:"
             path={conditionPath(request)}
-            none={["Under no condition.", "Set one"]}
+            none={["There is no condition.", "Set one"]}
           />
         </ul>
       )}
