@@ -57,8 +57,8 @@ function compilePattern(pattern: string): RE2JS {
 const letters = new Intl.ListFormat("en-GB");
 
 /**
- * Finds the first pattern that is a class of letters, such as `[skip]`, whose author may mean the text. Classes with ranges,
- * and those that are repeated, are meant so.
+ * Finds the first pattern that is a class of letters, such as `[skip]`, whose author may mean the text. Classes with ranges
+ * and repeated classes are meant as such.
  */
 export function findClass(patterns: string[]): { word: string; sentence: string } | undefined {
   for (const pattern of patterns) {

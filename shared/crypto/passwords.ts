@@ -6,7 +6,7 @@ import type { CallerNetworks, Full } from "../sharing/shares.ts";
 import type { deriveKey } from "./derive-key.ts";
 import { type PasswordCaller, PasswordSlots } from "./password-slots.ts";
 
-/** Of their own, as each has a slot of its own. Node's pool has the priority of event loops, which others wait for. */
+/** One for each slot. Those of Node's pool have the priority of event loops, which others wait for. */
 const threads = new Threads({ max: resources.passwords.max });
 const derive = threads.wrap<typeof deriveKey>(new URL("./derive-key.ts", import.meta.url), "deriveKey");
 /** OWASP's parameters. */
