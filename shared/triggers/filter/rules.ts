@@ -112,7 +112,8 @@ function checkMethod(
   return checkAll(args) ?? (name === "matches" ? checkPattern(node, args[0]) : undefined);
 }
 
-function ownName(name: string): string {
+/** The name that a function has in the tree after `applyRules`. */
+export function ownName(name: string): string {
   return ownFunctions.includes(name) ? ownPrefix + name : name;
 }
 

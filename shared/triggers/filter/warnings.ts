@@ -2,6 +2,7 @@ import type { ASTNode } from "@marcbachmann/cel-js";
 import { findClass } from "../../patterns.ts";
 import { compileFilter } from "./compile.ts";
 import { isNode } from "./read-values.ts";
+import { ownName } from "./rules.ts";
 
 /** Finds a pattern that does not mean what its author may think. Undefined without one, and for a wrong filter. */
 export function findFilterWarning(expression: string): string | undefined {
@@ -14,7 +15,7 @@ export function findFilterWarning(expression: string): string | undefined {
 /** The rules allow literal patterns only, in the last place. */
 function listPatterns(node: ASTNode): string[] {
   const parts: ASTNode[] = [node.args].flat(2).filter(isNode);
-  const isMatch = (node.op === "call" || node.op === "rcall") && node.args[0] === "matches";
+  const isMatch = (node.op === "call" || node.op === "rcall") && node.args[0] === ownName("matches");
   const pattern = isMatch ? parts.at(-1)?.args : undefined;
   const own = typeof pattern === "string" ? [pattern] : [];
   return [...own, ...parts.flatMap(listPatterns)];
