@@ -47,12 +47,18 @@ export async function loadCause(
   return /^[1-9]\d{0,8}$/.test(given) ? findBuild(db, id, Number(given)) : undefined;
 }
 
-/** The steps in the pipeline's form. @param cause the build for whose sake they are edited */
+/**
+ * The steps in the pipeline's form.
+ * @param cause the build for whose sake they are edited
+ * @param failed its step that gets the focus, which a fragment in the address would prevent
+ */
 export function editStepsPath(
   request: Pick<MemberRequest, "organization" | "parameter">,
   cause: { number: number },
+  failed?: { stepId: string },
 ): string {
-  return `${pipelinePath(request, patterns.editPipelinePage)}?build=${cause.number}#steps`;
+  const place = failed ? `&step=${failed.stepId}` : "#steps";
+  return `${pipelinePath(request, patterns.editPipelinePage)}?build=${cause.number}${place}`;
 }
 
 /** The pipeline's page, or one below it. */

@@ -5,8 +5,8 @@ import { msInWords, secondMs } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { excerpt } from "../../../shared/refusal.ts";
 import { buildPath } from "../address/build.ts";
-import { editStepsPath } from "../address/pipeline.ts";
 import { Commit } from "../commits/commit.tsx";
+import { mendStepsPath, type StepsSources } from "../commits/steps-source.tsx";
 import { TriggeredBy } from "../job-facts/triggered.tsx";
 import { StateIcon, stateInWords } from "../states/state.tsx";
 import { PostButton } from "../ui/form.tsx";
@@ -25,7 +25,7 @@ interface HeadProps {
 const maxLine = 200;
 
 /** Two lines that stay in sight: what the build is, and what can be done with it. */
-export function Head({ data, areStepsEdited, request }: HeadProps & { areStepsEdited: boolean }) {
+export function Head({ data, sources, request }: HeadProps & { sources: StepsSources }) {
   const { build, pipeline, pausedQueues } = data;
   const [line = "", ...rest] = build.message.split("\n");
   const isLong = rest.some((each) => each.trim() !== "") || line.length > maxLine;
@@ -50,7 +50,7 @@ export function Head({ data, areStepsEdited, request }: HeadProps & { areStepsEd
         ) : (
           <p class="message">{line}</p>
         )}
-        <Actions data={data} areStepsEdited={areStepsEdited} request={request} />
+        <Actions data={data} sources={sources} request={request} />
       </div>
       <Line parts={[...sourcesOf({ data, request }), <Headline key="ran" build={build} />, usualOf(data)]}>
         <Neighbors data={data} request={request} />
@@ -157,13 +157,13 @@ function Neighbors({ data: { neighbors, lastPassed }, request }: HeadProps) {
 }
 
 /** One main button, then the others. A failed build is retried, unless its steps were edited since. */
-function Actions({ data, areStepsEdited, request }: HeadProps & { areStepsEdited: boolean }) {
+function Actions({ data, sources, request }: HeadProps & { sources: StepsSources }) {
   const { build, pipeline, failedJobs, unblockable } = data;
   const isCancelable = !build.finishedAt && build.state !== "canceling";
   const hasRetry = failedJobs > 0 && ["failed", "failing", "blocked_failed"].includes(build.state);
   const isBlocked = !hasRetry && unblockable.length > 0;
   const canRebuild = pipeline.allowRebuilds && !pipeline.archivedAt;
-  const isRebuildFirst = hasRetry && areStepsEdited && canRebuild;
+  const isRebuildFirst = hasRetry && sources.areEdited && canRebuild;
   const cancel = (className: string) => (
     <PostButton path={buildPath(request, patterns.cancelBuildPage)} class={className}>
       Cancel build
@@ -205,7 +205,7 @@ function Actions({ data, areStepsEdited, request }: HeadProps & { areStepsEdited
         <nav aria-label="More">
           <a href={buildPath(request, patterns.artifactsPage)}>Artifacts</a>
           <a href="#environment">Environment</a>
-          <a href={editStepsPath(request, build)}>Edit steps</a>
+          <a href={mendStepsPath(request, sources)}>Edit steps</a>
           {data.payloadBytes !== undefined && (
             <a href={buildPath(request, patterns.payloadPage)} download>
               Payload of the webhook

@@ -77,7 +77,7 @@ export async function showBuild(
     hasPictures: havePictures(annotations),
     content: (
       <>
-        <Head data={data} areStepsEdited={sources.areEdited} request={request} />
+        <Head data={data} sources={sources} request={request} />
         {problems && !isInForm && <FormError problems={problems} />}
         <ForkNote build={build} />
         <HeldBack data={data} request={request} />

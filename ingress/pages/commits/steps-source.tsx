@@ -17,8 +17,8 @@ import { loadSource } from "./source.ts";
 export interface StepsSources {
   build: Build;
   source: SourceRepository;
-  /** Some are steps of the pipeline. */
-  isPipeline: boolean;
+  /** The first of the jobs whose step is the pipeline's own. */
+  own: Job | undefined;
   /** The jobs that uploaded others. */
   uploaders: Job[];
   /** The pipeline has other steps now. */
@@ -32,26 +32,30 @@ export async function loadStepsSources(
 ): Promise<StepsSources> {
   const tree = build.hasGraph && jobs.length > 0 ? await findTree(db, build.id) : undefined;
   const uploaderOf = uploadersOf(tree ?? []);
-  const ids = jobs.map(({ stepId }) => uploaderOf.get(stepId));
-  const known = ids.filter((id) => id !== undefined);
+  const ids = jobs.map(({ stepId }) => uploaderOf.get(stepId)).filter((id) => id !== undefined);
   return {
     build,
     source: await loadSource({ db }, pipeline),
-    isPipeline: known.length < ids.length,
-    uploaders: [...(await listJobsById(db, known)).values()],
+    own: jobs.find(({ stepId }) => !uploaderOf.has(stepId)),
+    uploaders: [...(await listJobsById(db, ids)).values()],
     areEdited: jobs.length > 0 && (await haveStepsChanged(db, build)),
   };
 }
 
+/** The form of the pipeline's steps, at the one that failed. Once they are edited, its place may be another's. */
+export function mendStepsPath(request: MemberRequest, { build, own, areEdited }: StepsSources): string {
+  return editStepsPath(request, build, areEdited ? undefined : own);
+}
+
 /** `Edit steps`, or the file and the commit that they are from, and if they are old. Nothing without jobs. */
 export function StepsSource({ sources, request }: { sources: StepsSources; request: MemberRequest }) {
-  const { build, source, isPipeline, uploaders, areEdited } = sources;
-  if (!isPipeline && uploaders.length === 0) return null;
+  const { build, source, own, uploaders, areEdited } = sources;
+  if (!own && uploaders.length === 0) return null;
   return (
     <p class="steps-source">
-      {isPipeline && (
+      {own && (
         <span>
-          <a href={editStepsPath(request, build)}>Edit steps</a>
+          <a href={mendStepsPath(request, sources)}>Edit steps</a>
         </span>
       )}
       {uploaders.map((uploader) => (

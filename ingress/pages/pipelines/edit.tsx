@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import { findPlacedGraph } from "../../../shared/builds/rows/graph-store.ts";
+import { isStep, isUpload } from "../../../shared/graph/tree.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { updatePipeline } from "../../../shared/pipelines/pipelines.ts";
@@ -26,11 +28,26 @@ import {
 import { loadChoices } from "./load.ts";
 import { withNextBuild } from "./next-build.tsx";
 
-/** GET …/pipelines/:slug/edit?build=12: a build led here, whose steps are to be mended. */
+/** GET …/pipelines/:slug/edit?build=12&step=…: a build led here, whose steps are to be mended, and the one that failed. */
 export const editPipelinePage = memberPage(async (services, request) => {
   const pipeline = await loadPipelineWithSteps(services, request);
-  return show(services, request, pipeline, { draft: draftOfPipeline(pipeline) });
+  const draft = draftOfPipeline(pipeline);
+  const focused = await findFailedStep(services, request, pipeline);
+  return show(services, request, pipeline, { draft: { ...draft, steps: { ...draft.steps, focused } } });
 });
+
+/** The place of the failed step among those of the pipeline. -1: it is not in their list. Undefined: none is named. */
+async function findFailedStep(
+  services: Services,
+  request: MemberRequest,
+  pipeline: Pipeline,
+): Promise<number | undefined> {
+  const id = request.event.url.searchParams.get("step");
+  const build = id === null ? undefined : await loadCause(services, request, pipeline);
+  if (!build) return undefined;
+  const { tree } = await findPlacedGraph(services.db, build);
+  return tree.filter((node) => !isUpload(node)).findIndex((node) => isStep(node) && node.id === id);
+}
 
 /**
  * POST …/edit?build=12 {fields as in new but slug, environment_choice: keep, replace or first}. A first repository

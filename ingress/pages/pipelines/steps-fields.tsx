@@ -17,9 +17,14 @@ export function StepsFields({
   queues: string[];
   problems: FormProblems | undefined;
 }) {
+  const { focused } = draft;
+  const isRowFocused = draft.as === "rows" && draft.rows[focused ?? -1] !== undefined;
+  const focus = focused === undefined || isRowFocused || problems ? {} : { tabIndex: -1, autofocus: true };
   return (
     <section id="steps" aria-labelledby="steps-heading">
-      <h2 id="steps-heading">Steps</h2>
+      <h2 id="steps-heading" {...focus}>
+        Steps
+      </h2>
       {draft.as === "kept" && (
         <p>
           These steps are too large for this page, and stay as they are. Change them with the{" "}
@@ -104,7 +109,7 @@ export function StepsFields({
               index={index}
               problems={problems}
               isLast={index === draft.rows.length - 1}
-              isFocused={draft.focused === index}
+              isFocused={focused === index}
             />
           ))}
           <p class="actions">

@@ -29,10 +29,15 @@ export interface StepRow {
   more: string;
 }
 
-export type StepsDraft =
+export type StepsDraft = StepsGiven & {
+  /** The row that gets the focus. The heading gets it if there is no such row. */
+  focused?: number | undefined;
+};
+
+type StepsGiven =
   /** One step, which uploads a file of the repository (shared/pipelines/STEPS.md). */
   | { as: "repository" }
-  | { as: "rows"; rows: StepRow[]; focused?: number | undefined }
+  | { as: "rows"; rows: StepRow[] }
   | { as: "json"; json: string }
   | { as: "yaml"; yaml: string }
   /** Too large for a page: they stay as they are. */

@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import { before, describe, it } from "node:test";
 import { fileOf } from "../../../../ingress/pages/commits/steps-source.tsx";
 import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
-import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { createPipeline, requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
+import type { Step } from "../../../../shared/vocabulary.ts";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../../../helpers/agent.ts";
 import { describeWorld } from "../../../helpers/databases.ts";
 import { startQueuePages } from "../../../helpers/pages.ts";
@@ -18,9 +19,10 @@ describeWorld("where a failure is understood", startQueuePages, (pages) => {
     agent = await startAgent(pages.url, await agentTokenOf(pages, pages.acme.cluster));
   });
 
-  const build = async (name: string, command: string) => {
+  const build = (name: string, command: string) => buildOf(name, [{ label: "First", command }]);
+  const buildOf = async (name: string, steps: Step[]) => {
     const { services, actor, acme } = pages;
-    const given = { name, clusterId: acme.cluster.id, repository, steps: [{ label: "First", command }] };
+    const given = { name, clusterId: acme.cluster.id, repository, steps };
     const pipeline = await createPipeline(services, actor, given);
     await createBuildByHand(services, actor, pipeline, { commit });
     return `${pages.paths.pipelines}/${pipeline.slug}/builds/1`;
@@ -44,9 +46,58 @@ describeWorld("where a failure is understood", startQueuePages, (pages) => {
     for (const each of [path, `${path}/jobs/${job.id}`])
       assert.equal(
         await sourceOn(each),
-        `<span><a href="${pages.paths.pipelines}/own/edit?build=1#steps">Edit steps</a></span>`,
+        `<span><a href="${pages.paths.pipelines}/own/edit?build=1&amp;step=${job.id}">Edit steps</a></span>`,
         each,
       );
+  });
+
+  /** The fields of the form that get the focus, once somebody follows the link. */
+  const focusedFrom = async (path: string) => {
+    const source = (await sourceOn(path)) ?? "";
+    const [, link = ""] = /href="([^"]+)">Edit steps</.exec(source) ?? [];
+    const { text } = await pages.asBob.get(link.replace("&amp;", "&"));
+    return [...text.matchAll(/<\w+ ([^>]*)\bautofocus\b/g)].map(
+      ([, before]) => /id="([^"]+)"/.exec(before ?? "")?.[1],
+    );
+  };
+  const test: Step = { label: "Test", command: "make test" };
+
+  it("leads to the step of the pipeline that failed", async () => {
+    const path = await buildOf("third", [
+      { label: "Lint", command: "make lint", parallelism: 2 },
+      { type: "wait" },
+      test,
+      { type: "wait" },
+      { command: "make release" },
+    ]);
+    await agent.runOne();
+    await agent.runOne();
+    const failed = await agent.runOne(1);
+
+    assert.deepEqual(await focusedFrom(path), ["field-step-2-command"]);
+    assert.deepEqual(await focusedFrom(`${path}/jobs/${failed}`), ["field-step-2-command"]);
+  });
+
+  it("leads to the heading of steps that have no fields of their own", async () => {
+    const path = await buildOf("grouped", [
+      { command: "make" },
+      { type: "group", label: "Tests", steps: [test] },
+    ]);
+    await agent.runOne();
+    await agent.runOne(1);
+
+    assert.deepEqual(await focusedFrom(path), ["steps-heading"]);
+  });
+
+  it("leads to the first of steps that were edited since", async () => {
+    const { services, actor, acme } = pages;
+    const path = await buildOf("edited", [{ command: "make" }, test]);
+    await agent.runOne();
+    await agent.runOne(1);
+    const pipeline = await requirePipeline(services.db, acme.id, "edited");
+    await updatePipeline(services, actor, pipeline, { steps: [test] });
+
+    assert.match((await sourceOn(path)) ?? "", /\/edited\/edit\?build=1#steps"/);
   });
 
   it("names the file and the commit of steps that a job uploaded", async () => {
