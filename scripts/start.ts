@@ -64,6 +64,7 @@ async function start(args: string[]): Promise<void> {
   try {
     const prepared = await whileDiskIsFull(() => runPrepare(order), waiting);
     process.env.PORT = String(prepared.port);
+    if (prepared.demoFile) process.env.DEMO_FILE = prepared.demoFile;
     if (stopSignal.aborted) return;
     const equipped = equipAgents(giveMetricsPorts(processes, process.env), prepared);
     say(`Starting ${equipped.map(({ name }) => name).join(", ")}.`);

@@ -32,6 +32,8 @@ export interface Prepared {
   shutdownMs: number;
   /** Registers agents of the demo's queue. Undefined: there is no demo. */
   demoAgentToken: string | undefined;
+  /** Has the password of the demo. Undefined: there is no demo. */
+  demoFile: string | undefined;
   /** The git server of the demo. */
   pushDemo: Pick<PushDemo, "port" | "secret"> | undefined;
   /** Printed once everything runs. */
@@ -68,6 +70,7 @@ async function prepare({ listens, given, compiles }: Order): Promise<Prepared> {
     port,
     shutdownMs: config.drainMs + config.shutdownMs,
     demoAgentToken: demo?.agentToken,
+    demoFile: demo && demoTextFile,
     pushDemo: typeof push === "string" ? undefined : push,
     banner: banner(config, demo, commands),
   };

@@ -149,6 +149,11 @@ const names = {
     z.string().optional(),
     "Name of this process in metrics. `npm start` sets it, such as `ingress.2`. Default: its kind",
   ),
+  demoFile: setting(
+    "DEMO_FILE",
+    z.string().optional(),
+    "File with the password of the demo, which the sign-in page names. `npm start` sets it while there is a demo",
+  ),
   serviceName: setting(
     "SERVICE_NAME",
     z

@@ -86,6 +86,12 @@ describe("npm start", { skip }, () => {
     assert.doesNotMatch(output, /ECONNREFUSED|plain http/);
   });
 
+  it("names the file of the demo's password where people sign in", async () => {
+    const [, origin] = /^ {2}Web page {3}(http:\/\/localhost:\d+)\/$/m.exec(output) ?? [];
+    const page = await fetch(`${origin}/sign-in`);
+    assert.match(await page.text(), /password of the demo are in <code>data\/demo\.txt<\/code>/);
+  });
+
   it("prints commands that post a webhook, show its passed build, and read its payload and its log", async () => {
     const [post, show, job, read, log] = output.match(/(?<=^ {4})(curl|job=).*$/gm) ?? [];
 

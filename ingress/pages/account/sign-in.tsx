@@ -1,5 +1,6 @@
 import { endSession, findUserByPassword, startSession } from "../../../shared/accounts/sessions.ts";
 import { patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { readKnownBrowser, setSignInCookies, type Visitor } from "../../auth/session.ts";
 import { clientIp } from "../../http/client-address.ts";
 import { limitSignInFailures } from "../../http/limits/limits.ts";
@@ -11,9 +12,9 @@ import type { FormProblems } from "../ui/problems.ts";
 import { localPath } from "./return-path.ts";
 
 /** GET /sign-in[?to=<path>] */
-export const signInPage = page((_, { event, visitor }) => {
+export const signInPage = page((services, { event, visitor }) => {
   const to = localPath(event.url.searchParams.get("to"));
-  return visitor.user ? alreadySignedIn(visitor, to) : signInForm(visitor, { to, email: "" });
+  return visitor.user ? alreadySignedIn(visitor, to) : signInForm(services, { to, email: "" });
 });
 
 /** POST /sign-in {email, password, to}. Always starts a new session. */
@@ -26,7 +27,7 @@ export const signIn = action(async (services, { event, visitor }, form) => {
     findUserByPassword(services, { email, password, knownBrowser }, caller),
   );
   const token = user && (await startSession(services, user, visitor.token));
-  if (!user || !token) return signInForm(visitor, { to, email, problems: [wrongPassword] });
+  if (!user || !token) return signInForm(services, { to, email, problems: [wrongPassword] });
 
   setSignInCookies(services, event, { token, user });
   return to;
@@ -42,7 +43,7 @@ export const signOut = action(async (services, { visitor }) => {
 const wrongPassword = { field: "password", message: "The email address or password is wrong" };
 
 function signInForm(
-  _visitor: Visitor,
+  { config: { demoFile } }: Services,
   { to, email, problems }: { to: string; email: string; problems?: FormProblems },
 ): PageContent {
   return narrowPage({
@@ -72,6 +73,12 @@ function signInForm(
             problems={problems}
           />
         </PostForm>
+        {demoFile && (
+          <p class="quiet">
+            The email address and password of the demo are in <code>{demoFile}</code>, in the folder of
+            Signalbox.
+          </p>
+        )}
         <p class="quiet">No account, or password forgotten? Ask whoever operates this installation.</p>
       </>
     ),
