@@ -19,7 +19,17 @@ import { toProblems } from "../../../shared/validation.ts";
 import { conditionsGuide } from "../address/guide.ts";
 import { branchesPath } from "../address/pipeline.ts";
 import { type LoadedProvider, loadProvider, providerPath } from "../address/provider.ts";
-import { Check, codeField, Field, FoldedFields, FormError, PostForm, Select } from "../ui/form.tsx";
+import {
+  Check,
+  codeField,
+  conditionField,
+  Field,
+  FoldedFields,
+  FormError,
+  PostForm,
+  Select,
+  TextArea,
+} from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
@@ -196,18 +206,12 @@ function TextField({
   given: Given;
 }) {
   const value = settings[name] ?? "";
-  const warning = name === "filter_condition" ? findWarning(value, namesInSteps) : undefined;
+  const isCondition = name === "filter_condition";
+  const warning = isCondition ? findWarning(value, namesInSteps) : undefined;
+  const field = { label, api: name, name, value, hint: hints[name](request), problems };
   return (
     <>
-      <Field
-        label={label}
-        api={name}
-        name={name}
-        value={value}
-        {...codeField}
-        hint={hints[name](request)}
-        problems={problems}
-      />
+      {isCondition ? <TextArea {...field} {...conditionField} /> : <Field {...field} {...codeField} />}
       {warning && <p class="warning">{warning}</p>}
       {value !== "" && (
         <Check

@@ -1,6 +1,6 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { maxExpressionBytes } from "../../../shared/triggers/filter/compile.ts";
-import { codeField, TextArea } from "../ui/form.tsx";
+import { conditionField, TextArea } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import type { FormProblems } from "../ui/problems.ts";
 
@@ -22,8 +22,7 @@ export function FilterField({
       value={value}
       problems={problems}
       maxLength={maxExpressionBytes}
-      rows={2}
-      {...codeField}
+      {...conditionField}
       hint={
         isKept ? (
           "Filters are no longer available to this organization. This one still applies; it can only be removed."

@@ -13,7 +13,7 @@ import { problemsOf } from "../../../shared/validation.ts";
 import { setHeaders } from "../../http/respond.ts";
 import { loadTrigger, triggerPath } from "../address/trigger.ts";
 import { isSecret } from "../deliveries/read-values.tsx";
-import { CsrfField, codeField, FormError, Select, TextArea } from "../ui/form.tsx";
+import { CsrfField, conditionField, FormError, Select, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
@@ -116,7 +116,7 @@ async function show(
             value={expression}
             problems={problems}
             maxLength={maxExpressionBytes}
-            {...codeField}
+            {...conditionField}
             hint={`CEL, ${maxExpressionBytes} bytes at most. Empty: every delivery builds.`}
           />
           {deliveries.length > 0 && (

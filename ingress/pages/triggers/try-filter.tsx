@@ -9,7 +9,7 @@ import { triggerMembers } from "../../../shared/triggers/members.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import type { StoredHeader } from "../../../shared/vocabulary.ts";
 import { setHeaders } from "../../http/respond.ts";
-import { codeField, PostForm, TextArea } from "../ui/form.tsx";
+import { codeField, conditionField, PostForm, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
 import type { PageContent } from "../ui/page.ts";
@@ -112,6 +112,7 @@ function show({ organization, event }: MemberRequest, draft: Draft, tried: Tried
             name="expression"
             maxLength={maxExpressionBytes}
             {...given}
+            {...conditionField}
             hint={
               <>
                 <abbr title="Common Expression Language">CEL</abbr>, {maxExpressionBytes} bytes at most.{" "}
@@ -144,6 +145,7 @@ function Code({
   hint: ComponentChildren;
   rows?: number;
   maxLength?: number;
+  class?: string;
 }) {
   return <TextArea {...codeField} {...field} value={draft[field.name]} />;
 }

@@ -191,6 +191,9 @@ export const maxChoices = 1000;
 /** For a field that takes code. */
 export const codeField = { class: "code", autocomplete: "off", spellcheck: false } as const;
 
+/** For a field of several lines that takes a condition or a filter. */
+export const conditionField = { ...codeField, class: "code condition" } as const;
+
 /** A field of several lines. It may be higher than a phone, so its problems stand above it. */
 export function TextArea({
   label,

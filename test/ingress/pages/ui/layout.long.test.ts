@@ -76,6 +76,18 @@ describeInBrowser("the layout", startQueuePages, (pages) => {
     }
   });
 
+  it("shows the whole of a usual condition, down to a phone", async () => {
+    const branches =
+      'webhook.payload.ref == "refs/heads/main" || webhook.payload.ref.startsWith("refs/tags/")';
+    const expression = `(${branches}) && !webhook.payload.head_commit.message.contains("[skip ci]")`;
+    for (const width of [1280, 390]) {
+      await visit(`/organizations/acme/try-filter?${new URLSearchParams({ expression })}`, width);
+      const field = page.locator("#field-expression");
+      const hidden = await field.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight);
+      assert.equal(hidden, 0, `at ${width}`);
+    }
+  });
+
   it("has a head of one line of 48 pixels, down to a phone", async () => {
     for (const width of [1440, 768, 390, 320]) {
       await visit("/organizations/globex/pipelines", width);
