@@ -146,7 +146,7 @@ export const pipelineMembers = {
     audited: "name", // it may have a password
     field: {
       label: "Repository",
-      hint: "Its address, such as https://github.com/acme/app.git or git@github.com:acme/app.git. Agents clone it, unless a step has checkout: {skip: true}. Empty: they clone none.",
+      hint: "Its address, such as https://github.com/acme/app.git or git@github.com:acme/app.git. Agents clone it, except for steps with “Do not clone the repository” (in YAML, checkout: {skip: true}). Empty: they clone none.",
     },
   },
   ...settingsMembers,
