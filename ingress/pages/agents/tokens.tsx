@@ -230,7 +230,7 @@ function created(
           knows it can run agents that get the jobs of this cluster.
         </p>
         <CopyField id="token" label="Token" rows={2} value={token} />
-        <CopyField id="command" label="Command" rows={3} value={agentCommand({ token, queue })} />
+        <CopyField id="command" label="Command" rows={2} value={agentCommand({ token, queue })} wrap="off" />
         <p class="actions">
           <LinkButton href={back} text="I have copied it" />
         </p>

@@ -20,6 +20,7 @@ export function TryPush({ issueTracker, ...to }: PushedTo & { issueTracker: stri
         label="Command"
         rows={isVerified ? 10 : 6}
         value={pushCommand(issueTracker, to)}
+        wrap="off"
       />
     </>
   );

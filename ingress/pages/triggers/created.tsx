@@ -67,6 +67,7 @@ export function createdPage(
             label="Command"
             rows={isVerified ? 10 : 6}
             value={curlCommand(type, { url, isVerified, secret })}
+            wrap="off"
           />
         </section>
         <p>

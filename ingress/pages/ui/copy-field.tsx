@@ -2,7 +2,7 @@ import { isLoopback } from "../../../shared/settings/urls.ts";
 
 /**
  * A secret or command, with a button that copies it. The page needs `copy.js`; without JavaScript the button stays hidden.
- * @param wrap "off": lines scroll. Default: they break anywhere.
+ * @param wrap "off", for commands: lines scroll. Default: they break anywhere.
  */
 export function CopyField({
   id,

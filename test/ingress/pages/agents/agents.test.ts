@@ -169,7 +169,7 @@ describeWorldOn(sqlite, "the pages of agents", startQueuePages, (pages) => {
     const { services, actor, paths } = pages;
     const commandOf = async (at: string, queue = "") => {
       const { text } = await pages.asAda.post(`${at}/tokens`, { description: "Command", queue });
-      return /npm run agent -- start --token sbct_\w+([^<]*)</.exec(text)?.[1];
+      return / wrap="off"[^>]*>npm run agent -- start --token sbct_\w+([^<]*)</.exec(text)?.[1];
     };
     const cluster = await createCluster(services, actor, { name: "Without default" });
     const queue = await createQueue(services, actor, cluster, { key: "gpu" });

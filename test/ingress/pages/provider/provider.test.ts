@@ -35,7 +35,7 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     return { ...created, ...keysIn(answer) };
   };
   const commandIn = (page: string) =>
-    (/<textarea id="command"[^>]*>([^<]*)</.exec(page)?.[1] ?? "").replace(
+    (/<textarea id="command"[^>]* wrap="off"[^>]*>([^<]*)</.exec(page)?.[1] ?? "").replace(
       pages.config.webhookUrl,
       pages.url,
     );

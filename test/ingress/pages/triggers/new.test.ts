@@ -198,7 +198,9 @@ describeWorldOn(sqlite, "the form of a new trigger", startTriggerPages, (pages) 
     it(`shows a command that works: ${type}${secret ? ", verified" : ""}`, async () => {
       const fields = await pages.newForm({ type, ...(secret && { verify: "1", secret }) });
       const answer = await pages.member.post(`${triggersPath}/new`, fields);
-      const command = read({ text: /<textarea id="command"[^>]*>([^<]*)</.exec(answer.text)?.[1] ?? "" })
+      const command = read({
+        text: /<textarea id="command"[^>]* wrap="off"[^>]*>([^<]*)</.exec(answer.text)?.[1] ?? "",
+      })
         .replace("the secret of this trigger", (secret ?? "").replaceAll("'", "'\\''"))
         .replace(pages.config.webhookUrl, pages.url);
 
