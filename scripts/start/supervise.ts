@@ -65,8 +65,13 @@ export function printer(processes: PlannedProcess[]): PrintLine {
       styleText(colors[index % colors.length] ?? "cyan", `[${name.padEnd(width)}]`),
     ]),
   );
-  const format = process.stdout.isTTY ? formatForPeople(process.stdout) : (line: string) => line;
-  return (name, line) => void process.stdout.write(`${prefixes.get(name)} ${format(line)}\n`);
+  const format = process.stdout.isTTY
+    ? formatForPeople(process.stdout, process.env.LOG_LEVEL)
+    : (line: string) => line;
+  return (name, line) => {
+    const text = format(line);
+    if (text !== undefined) process.stdout.write(`${prefixes.get(name)} ${text}\n`);
+  };
 }
 
 type Callbacks = Required<SuperviseOptions> & { giveUp: (reason: string) => void };

@@ -10,14 +10,26 @@ const options: PrettyOptions = {
     msg === "request" ? `${method} ${path} ${status} ${ms} ms` : String(msg),
 };
 
+/** A request that succeeds, other than a webhook. */
+const isRoutine = /"path":"(?!\/deliver\/).*"status":[123]\d\d,.*"msg":"request"/;
+
 /**
  * Makes short lines for a terminal of a log's JSON. Other lines stay as they are. Only programs on a terminal load
  * pino-pretty.
+ * @param level of the log. Above debug, routine requests are undefined: a page has several, and the addresses of a
+ * start would scroll away
  */
-export function formatForPeople(terminal: { hasColors(): boolean }): (line: string) => string {
+export function formatForPeople(
+  terminal: { hasColors(): boolean },
+  level = "info",
+): (line: string) => string | undefined {
   const pretty: { prettyFactory: typeof prettyFactory } = createRequire(import.meta.url)("pino-pretty");
   const format = pretty.prettyFactory({ ...options, colorize: terminal.hasColors() });
-  return (line) => (line.startsWith("{") ? format(keepEscapes(line)).trimEnd() : escapeControls(line));
+  const hasRoutine = level === "debug" || level === "trace";
+  return (line) => {
+    if (!line.startsWith("{")) return escapeControls(line);
+    return !hasRoutine && isRoutine.test(line) ? undefined : format(keepEscapes(line)).trimEnd();
+  };
 }
 
 /** A stack keeps its line ends. */

@@ -17,7 +17,9 @@ const fullPipeMs = secondMs;
 
 /** Writes one JSON object per line, or short lines to a terminal. `close` writes the buffer. */
 export function openLog(options: { level: string; process: string }): { log: Log; close: () => void } {
-  const { write, flush } = bufferStdout(process.stdout.isTTY ? formatForPeople(process.stdout) : undefined);
+  const { write, flush } = bufferStdout(
+    process.stdout.isTTY ? formatForPeople(process.stdout, options.level) : undefined,
+  );
   const timer = setInterval(flush, flushEveryMs);
   timer.unref();
   process.on("exit", flush);
@@ -31,7 +33,7 @@ export function openLog(options: { level: string; process: string }): { log: Log
 }
 
 /** Pino's own flush retries forever and blocks the process when the reader of stdout has gone or the disk is full. */
-function bufferStdout(format?: (line: string) => string) {
+function bufferStdout(format?: (line: string) => string | undefined) {
   let buffered = "";
 
   const flush = () => {
@@ -45,7 +47,9 @@ function bufferStdout(format?: (line: string) => string) {
     }
   };
   const write = (line: string) => {
-    buffered += format ? `${format(line)}\n` : line;
+    const text = format ? format(line) : line;
+    if (text === undefined) return;
+    buffered += format ? `${text}\n` : text;
     if (buffered.length >= bufferBytes) flush();
   };
   return { write, flush };

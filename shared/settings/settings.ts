@@ -185,7 +185,7 @@ const names = {
   logLevel: setting(
     "LOG_LEVEL",
     z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-    "`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`",
+    "`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. A terminal shows requests that fail and webhooks, and others with `debug` and `trace` only",
   ),
   otlpEndpoint: setting(
     "OTEL_EXPORTER_OTLP_ENDPOINT",

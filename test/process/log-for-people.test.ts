@@ -8,12 +8,28 @@ const line = (members: object) =>
 
 describe("a log line on a terminal", () => {
   const inColor = formatForPeople({ hasColors: () => true });
-  const format = (text: string) => stripVTControlCharacters(inColor(text));
+  const format = (text: string) => stripVTControlCharacters(inColor(text) ?? "nothing");
 
   it("is what was requested and answered", () => {
     const request = { requestId: "a", method: "POST", path: "/deliver/sbtr_[redacted]", status: 201 };
     const text = format(line({ ...request, ms: 1.5, ip: "127.0.0.1", msg: "request" }));
     assert.match(text, /^\[\d\d:\d\d:00\] INFO: POST \/deliver\/sbtr_\[redacted\] 201 1\.5 ms$/);
+  });
+
+  it("is left out for requests that succeed and are no webhook, unless the level asks for it", () => {
+    const page = { method: "GET", path: "/", status: 200, ms: 1, msg: "request" };
+    const webhook = { ...page, method: "POST", path: "/deliver/[redacted]", status: 201 };
+
+    for (const each of [page, { ...page, status: 304 }, { ...page, method: "PUT", path: "/v3/jobs/1/start" }])
+      assert.equal(inColor(line(each)), undefined);
+    for (const each of [
+      webhook,
+      { ...page, status: 404 },
+      { ...page, status: 503 },
+      { ...page, msg: "status" },
+    ])
+      assert.match(format(line(each)), / INFO: /);
+    assert.match(formatForPeople({ hasColors: () => false }, "debug")(line(page)) ?? "", /GET \/ 200 1 ms$/);
   });
 
   it("is the message and its members", () => {
@@ -42,7 +58,7 @@ describe("a log line on a terminal", () => {
   });
 
   it("has no color where the terminal has none", () => {
-    const plain = formatForPeople({ hasColors: () => false })(line({ msg: "ready" }));
+    const plain = formatForPeople({ hasColors: () => false })(line({ msg: "ready" })) ?? "";
     assert.equal(plain, stripVTControlCharacters(plain));
     assert.notEqual(inColor(line({ msg: "ready" })), plain);
   });
