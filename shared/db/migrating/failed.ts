@@ -27,6 +27,12 @@ export function failure(error: unknown, during: string, databaseUrl: string): Mi
   return new MigrationFailed(text.join(" "), { cause });
 }
 
+/** Names the migration that stopped, too. */
+export function failureOf(tag: string, error: unknown, databaseUrl: string): MigrationFailed {
+  if (!(error instanceof MigrationFailed)) return failure(error, tag, databaseUrl);
+  return new MigrationFailed(`${tag}: ${error.message}`, { cause: error.cause });
+}
+
 /** Nothing was migrated: the database could not be used at all. */
 export function neverBegun(error: unknown, databaseUrl: string): unknown {
   const problem = findProblem(error, databaseUrl);

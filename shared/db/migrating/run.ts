@@ -1,13 +1,14 @@
 import { secondMs } from "../../durations.ts";
 import { adopt } from "./adoption.ts";
-import { failure } from "./failed.ts";
+import { failureOf } from "./failed.ts";
 import { type Migration, migrationsTable } from "./migrations.ts";
 import { insertApplied, newestOf, type Report, readApplied, type Target } from "./target.ts";
 
 /**
  * Runs the pending migrations. A run that is killed anywhere is completed by the next: one transaction adds all tables
  * and columns and records the migration with the time 0; filling and building leave out what is done; then one transaction
- * drops the indexes that were replaced, and gives the migration its time.
+ * drops the indexes that were replaced, and gives the migration its time. A new database gets one line for all, as its
+ * tables are empty and no migration takes long.
  */
 export async function runMigrations(target: Target, migrations: Migration[], report: Report): Promise<void> {
   await target.change([`CREATE TABLE IF NOT EXISTS "${migrationsTable}" ${columnsOf[target.dialect]}`]);
@@ -15,16 +16,25 @@ export async function runMigrations(target: Target, migrations: Migration[], rep
   const rows = await readApplied(target);
   const newest = newestOf(rows);
   const begun = new Set(rows.filter(({ when }) => when === 0).map(({ hash }) => hash));
-  for (const migration of migrations.filter(({ when }) => when > newest)) {
+  const isNew = rows.length === 0;
+  const reportEach: Report = isNew ? () => {} : report;
+  const pending = migrations.filter(({ when }) => when > newest);
+  const begunAt = performance.now();
+  for (const migration of pending) {
     const startedAt = performance.now();
-    report(`${migration.tag}: begins`);
+    reportEach(`${migration.tag}: begins`);
     try {
       await runOne(target, migration, begun.has(migration.hash));
     } catch (error) {
-      throw failure(error, migration.tag, target.url);
+      throw failureOf(migration.tag, error, target.url);
     }
-    report(`${migration.tag}: done in ${((performance.now() - startedAt) / secondMs).toFixed(1)} s`);
+    reportEach(`${migration.tag}: ${doneSince(startedAt)}`);
   }
+  if (isNew) report(`${pending.length} migrations: ${doneSince(begunAt)}`);
+}
+
+function doneSince(startedAt: number): string {
+  return `done in ${((performance.now() - startedAt) / secondMs).toFixed(1)} s`;
 }
 
 async function runOne(
