@@ -13,6 +13,7 @@ import {
   pauseAgent,
   ping,
   type Registration,
+  readIdentity,
   register,
 } from "./wire/requests.ts";
 import { onAnyError, retry, waits, whenRetryable } from "./wire/retry.ts";
@@ -60,7 +61,7 @@ export async function runSession(options: SessionOptions): Promise<boolean> {
       }),
     );
     if (stop.afterJob.aborted) return false;
-    print(`Connected as ${registration.name}.`);
+    print(`Connected as ${registration.name}${await placeInWords(options, registration)}.`);
     if (pausedBecause) await untilStopped(stop, () => pauseAgent(client, pausedBecause));
     keepAlive({
       client,
@@ -74,6 +75,19 @@ export async function runSession(options: SessionOptions): Promise<boolean> {
     ended.abort();
     await leave(client, print);
   }
+}
+
+/** Says where the agent takes jobs. Empty if the server does not say whose the registration token is. */
+async function placeInWords(
+  { endpoint, token, stop }: SessionOptions,
+  { meta_data: tags = [] }: Registration,
+): Promise<string> {
+  const identity = await readIdentity({ endpoint, token }, stop.afterJob).catch(() => undefined);
+  if (!identity) return "";
+  const { organization_slug: organization, cluster_name: cluster } = identity;
+  const queue = tags.find((tag) => tag.startsWith("queue="))?.replace("=", " ");
+  const parts = [`the organization ${organization}`, cluster && `cluster ${cluster}`, queue];
+  return ` to ${parts.filter(Boolean).join(", ")}`;
 }
 
 interface Session {

@@ -102,10 +102,15 @@ export const disconnect = (client: Client) => send(client, { method: "POST", pat
 export const pauseAgent = (client: Client, note: string) =>
   send(client, { method: "POST", path: "pause", json: { note: note.slice(0, maxNoteLength) } });
 
-const identity = z.object({ organization_slug: z.string(), cluster_uuid: z.string() });
+const identity = z.object({
+  organization_slug: z.string(),
+  cluster_uuid: z.string(),
+  cluster_name: absent(z.string()),
+});
 
 /** Says whose the registration token is. */
-export const readIdentity = (client: Client) => read(client, { method: "GET", path: "token" }, identity);
+export const readIdentity = (client: Client, signal?: AbortSignal) =>
+  read(client, { method: "GET", path: "token", signal }, identity);
 
 export const accept = (client: Client, jobId: string) =>
   read(client, toJob("PUT", jobId, "accept"), acceptedJob);

@@ -61,6 +61,16 @@ describeWorldOn(sqlite, "npm run agent with the real server", withSettings(openA
     assert.equal(await readLog("payload", build.number, job.id), payload);
   });
 
+  it("says first to which organization, cluster and queue it is connected", async () => {
+    await using agent = start();
+
+    const [line] = await eventually("a line", async () => /^.*\n/.exec(agent.output()) ?? undefined);
+
+    const { cluster, queue } = world.acme;
+    const place = `the organization acme, cluster ${cluster.name}, queue ${queue.key}`;
+    assert.match(line, new RegExp(`: Connected as \\S+ to ${place}\\.\\n$`));
+  });
+
   it("says why it does not serve a hosted queue", async () => {
     const { services } = world;
     const shapes = { huge: "LINUX_AMD64_64X256", mac: "MACOS_ARM64_M4_6X28" } as const;
