@@ -12,7 +12,7 @@ import {
 import { findShape, type InstanceShape, shapeProblems, shapes } from "../../../shared/queues/shapes.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import { type Draft, parseDraft } from "../resources/draft.ts";
-import { Field, Select } from "../ui/form.tsx";
+import { Field, FoldedFields, Select } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 import { affinityWords, machineInWords, sizeInWords } from "./words.ts";
 
@@ -40,17 +40,19 @@ export function toQueueChange(draft: Draft, present: Queue): QueueChange {
   return { ...parseDraft(queueChange, queueMembers, ofHosted), hosted: { instanceShape, agentImageRef } };
 }
 
-/** Fields of a new queue: its agents decide who takes its retries. */
+/** Fields of a new queue: its agents decide who takes its retries. Most queues have the usual ones. */
 export function newQueueFields(draft: Draft, organization: Organization): Record<string, ComponentChildren> {
+  const { instanceShape = "", retryAgentAffinity = "" } = draft;
+  const isUnusual = instanceShape !== "" || retryAgentAffinity === "prefer-different";
   return {
     retryAgentAffinity: null,
     instanceShape: (
-      <>
-        <AgentsField value={draft.instanceShape ?? ""} organization={organization} />
+      <FoldedFields id="others" title="More settings: hosted agents, retries" names={[]} isOpen={isUnusual}>
+        <AgentsField value={instanceShape} organization={organization} />
         <div class="self-hosted">
-          <AffinityField value={draft.retryAgentAffinity ?? ""} />
+          <AffinityField value={retryAgentAffinity} />
         </div>
-      </>
+      </FoldedFields>
     ),
   };
 }

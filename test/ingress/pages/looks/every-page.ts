@@ -163,6 +163,7 @@ const newRegistrationToken = (page: Page, { emptyCluster }: Exhibits) =>
 const hostedShape = async (page: Page, { cluster }: Exhibits) => {
   await page.goto(`${cluster}/queues/new`);
   await page.getByLabel("Key").fill("big machines");
+  await page.getByText("More settings").click();
   await page.getByLabel("Agents").selectOption("LINUX_ARM64_16X64");
   await press(page, "Create queue");
 };

@@ -45,6 +45,8 @@ describeInBrowser("an admin of an organization", startQueuePages, (pages) => {
     await newQueue();
     await page.getByLabel("Key").fill("no spaces");
     await page.getByLabel("Description").fill("For releases");
+    assert.equal(await page.getByLabel("Agents").isVisible(), false);
+    await page.getByText("More settings").click();
     await page.getByLabel("Retries prefer").selectOption("a different agent");
     assert.equal(await submit("Create queue"), 422);
     assert.match(await problem(), /^Key can only contain letters/);
@@ -64,6 +66,7 @@ describeInBrowser("an admin of an organization", startQueuePages, (pages) => {
   it("creates a hosted queue, and changes its size and image", async () => {
     await newQueue();
     await page.getByLabel("Key").fill("cloud");
+    await page.getByText("More settings").click();
     assert.equal(await page.getByRole("option", { name: /Windows/ }).count(), 0);
     await page.getByLabel("Agents").selectOption({ label: "Linux ARM64 Medium (4 vCPU, 16 GB, 95 GB disk)" });
     assert.equal(await page.getByLabel("Retries prefer").isVisible(), false);
