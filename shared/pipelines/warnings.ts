@@ -1,8 +1,12 @@
+import { newBudget } from "../conditions/budget.ts";
+import { namesInBuildNotify, namesInStepNotify, namesInSteps } from "../conditions/names.ts";
+import { findWarning } from "../conditions/warnings.ts";
 import type { StepWarning } from "../db/schema/builds.ts";
 import type { PipelineDocument } from "../db/schema/pipelines.ts";
 import { isCommandStep, isGroupStep, type Step } from "../vocabulary.ts";
 import { reasonsOfOthers, storedBefore } from "./notify/given.ts";
 import type { NoticeLevel } from "./notify/kinds.ts";
+import { noticesOfAll } from "./notify/notices.ts";
 import { namesOfOthers } from "./step/checkout.ts";
 
 /** Of a build, or of the answer to an upload. */
@@ -56,6 +60,21 @@ export function firstWarnings(all: StepWarning[]): StepWarning[] {
 /** Counts the warnings that a list stands for. */
 export function countWarnings(warnings: StepWarning[]): number {
   return warnings.reduce((sum, { more = 0 }) => sum + 1 + more, 0);
+}
+
+/** Finds the first condition, of steps or notices, with a pattern that does not mean what its author may think. */
+export function findConditionWarning(steps: Step[], document: PipelineDocument | null): string | undefined {
+  const budget = newBudget();
+  const texts = (all: { if?: string }[]) => all.flatMap(({ if: text }) => text ?? []);
+  const given = [
+    [texts(steps.flatMap((step) => (isGroupStep(step) ? [step, ...step.steps] : step))), namesInSteps],
+    [texts(noticesOfAll(steps)), namesInStepNotify],
+    [texts(document?.notify ?? []), namesInBuildNotify],
+  ] as const;
+  const found = given.flatMap(([all, names]) =>
+    all.flatMap((text) => findWarning(text, names, budget) ?? []),
+  );
+  return found[0];
 }
 
 function warningsOfList(steps: Step[], place: string): StepWarning[] {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { countWarnings, firstWarnings } from "../../shared/pipelines/warnings.ts";
+import type { PipelineDocument } from "../../shared/db/schema/pipelines.ts";
+import { countWarnings, findConditionWarning, firstWarnings } from "../../shared/pipelines/warnings.ts";
+import type { Step } from "../../shared/vocabulary.ts";
 
 describe("the warnings of a pipeline", () => {
   it("are the first 100 of a list, which says how many others there are", () => {
@@ -14,5 +16,36 @@ describe("the warnings of a pipeline", () => {
     assert.deepEqual(later.at(-1), { step: "s99", member: "notify", more: 35 });
     assert.equal(countWarnings(later), 135);
     assert.deepEqual(firstWarnings([]), []);
+  });
+});
+
+describe("the warning of a pipeline's conditions", () => {
+  const command = "make";
+  const odd = { if: "build.message !~ /[skip]/" };
+  const sane = { if: "build.message !~ /\\[skip\\]/" };
+  const ofStep = { if: 'step.outcome == "hard_failed" && build.message !~ /[skip]/', slack: "#ci" };
+  const ofBuild = { if: 'build.state == "failed" && build.message !~ /[skip]/', email: "ada@example.com" };
+  const cases: Record<string, [Step[], PipelineDocument?]> = {
+    "a step": [
+      [
+        { command, ...sane },
+        { command, ...odd },
+      ],
+    ],
+    "a group": [[{ type: "group", ...odd, steps: [{ command }] }]],
+    "a step of a group": [[{ type: "group", steps: [{ command, ...odd }] }]],
+    "a notice of a step": [[{ command, notify: [ofStep] }]],
+    "a notice of the build": [[{ command }], { notify: [ofBuild] }],
+  };
+  for (const [place, [steps, document = null]] of Object.entries(cases))
+    it(`is found in ${place}`, () => {
+      assert.match(findConditionWarning(steps, document) ?? "", /^\[skip\] matches one of the letters/);
+    });
+
+  it("is none if each pattern means what it says", () => {
+    assert.equal(
+      findConditionWarning([{ command, ...sane }, { command }], { notify: [{ email: "a@b.c" }] }),
+      undefined,
+    );
   });
 });

@@ -45,6 +45,20 @@ describeWorldOn(sqlite, "the page of a pipeline", startQueuePages, (pages) => {
     assert.match(text, /Wait for the steps before, whether they pass or fail/);
   });
 
+  it("warns of a condition that matches letters where text is meant", async () => {
+    const { services, actor, acme } = pages;
+    const steps = [{ command: "make", if: "build.message !~ /[skip]/" }];
+    const { slug } = await createPipeline(services, actor, {
+      clusterId: acme.cluster.id,
+      name: "Odd",
+      steps,
+    });
+
+    const { text } = await pages.asBob.get(`${pages.paths.pipelines}/${slug}`);
+
+    assert.match(text, /<p class="warning">\[skip\] matches one of the letters s, k, i and p\. /);
+  });
+
   it("is listed with the first line of the message of its last build", async () => {
     const { services, actor, paths } = pages;
     const message = "Make it faster\n\nThe loop is gone";
