@@ -54,6 +54,7 @@ export function deliver(
   return defineHandler((event) => new Posting(door, event).answer());
 }
 
+/** Stands for a body that is not read yet, or that is encoded. */
 const noBytes: Buffer = Buffer.alloc(0);
 
 interface Door {
@@ -75,7 +76,7 @@ class Posting {
   #trigger: EnabledTrigger | undefined;
   /** Authenticated by the signature. */
   #messageId: string | undefined;
-  /** The body as received. Empty once it is encoded, so that it is in memory only once. */
+  /** The body as received. Once it is encoded, only that form of it is in memory. */
   #body: HeldBody = { bytes: noBytes };
 
   constructor(door: Door, event: H3Event) {

@@ -51,7 +51,6 @@ export interface UploadOptions {
   reject: (error: Error) => void;
 }
 
-const noBytes = Buffer.alloc(0);
 const upload = Symbol("upload");
 
 interface ReadRequest extends IncomingMessage {
@@ -72,7 +71,8 @@ function onClose(this: ReadRequest): void {
 
 /** Reads one body. Three times faster than `event.req.arrayBuffer()`. */
 export class Upload implements RequestBody {
-  bytes: Buffer = noBytes;
+  /** Set once the body is complete. */
+  bytes!: Buffer;
   readonly #request: ReadRequest;
   readonly #options: UploadOptions;
   #chunks: Buffer[] = [];
@@ -199,7 +199,7 @@ export class Upload implements RequestBody {
     this.#isDone = true;
     this.#transfer?.stop();
     const [first] = this.#chunks;
-    if (first) this.bytes = this.#chunks.length === 1 ? first : joinChunks(this.#chunks);
+    this.bytes = first && this.#chunks.length === 1 ? first : joinChunks(this.#chunks);
     this.#chunks = []; // else each body is in memory twice until its answer
     this.#options.resolve(this);
   }

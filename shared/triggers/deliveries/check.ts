@@ -18,9 +18,7 @@ const inThread = workerThreads.wrap<typeof checkInThread>(
   "checkInThread",
 );
 
-const noBytes = Buffer.alloc(0);
-
-/** A body that a check may take away: JSON that it accepts is in memory only once, as it is stored. */
+/** A body that a check may take away. JSON that it accepts is then in memory only once, as it is stored. */
 export interface HeldBody {
   bytes: Buffer;
 }
@@ -81,7 +79,7 @@ function isSmall({ bytes }: HeldBody): boolean {
 async function checkLarge(body: HeldBody, check: PayloadCheck): Promise<EncodedBody> {
   const { bytes } = body;
   const { checked, given } = await inThread({ ...check, bytes }, { transferred: memoryOf([bytes]) });
-  body.bytes = given ? asBuffer(given) : noBytes;
+  body.bytes = given ? asBuffer(given) : Buffer.alloc(0);
   const encoded = requireSound(checked);
   return { ...encoded, bytes: asBuffer(encoded.bytes) };
 }
