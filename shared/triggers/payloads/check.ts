@@ -17,7 +17,7 @@ export async function checkPayload(
   { format, maxDepth }: PayloadCheck,
   encode: (body: Buffer) => EncodedBody | Promise<EncodedBody> = encodeBody,
 ): Promise<CheckedPayload> {
-  const body = format === "form" ? await readFormPayload(given) : given;
+  const body = format === "form" ? readFormPayload(given) : given;
   if (!body) return { problem: "invalid_json", message: "The form has no parameter payload" };
   const problem = await findPayloadProblem(body, maxDepth);
   if (!problem) return encode(body);
