@@ -40,9 +40,9 @@ export interface BodyCheckOptions {
   maxWaitMs?: number;
 }
 
-/** Bounds the wait of a large body. */
+/** Opens the check of a server's requests, which bounds the wait of a large body. */
 export function openBodyCheck({ maxDepth, maxWaitMs = 5 * secondMs }: BodyCheckOptions): BodyCheck {
-  return async (organizationId, body, request, format = "json") => {
+  return async (organizationId, body, request, format) => {
     const check = { format, maxDepth };
     if (isSmall(body)) return checkBody(organizationId, body, check);
     const deadline = AbortSignal.timeout(maxWaitMs);

@@ -45,11 +45,10 @@ export async function sendDelivery(
   let isAccepted = false;
   try {
     const { id, version } = trigger;
-    const check = { format: "json", maxDepth: config.maxPayloadDepth } as const;
     const arrival = {
       ...toArrival(type, headers),
       trigger: { id, version, organizationId: organization.id },
-      body: await checkBody(organization.id, { bytes: body }, check),
+      body: await checkBody(organization.id, { bytes: body }, { maxDepth: config.maxPayloadDepth }),
     };
     const [acceptance] = await commitArrivals(services, [arrival]);
     isAccepted = acceptance?.outcome === "accepted";

@@ -125,8 +125,8 @@ export function testFilterOnExample(
 ): Promise<FilterOutcome> {
   const { organizationId, expression, headers, payload } = test;
   return withSlot(test, async () => {
-    const check = { format: "json", maxDepth: config.maxPayloadDepth } as const;
-    const body = await checkBody(organizationId, { bytes: Buffer.from(payload) }, check, signal);
+    const given = { bytes: Buffer.from(payload) };
+    const body = await checkBody(organizationId, given, { maxDepth: config.maxPayloadDepth }, signal);
     const now = clock.now();
     const delivery = { id: newId(now), receivedAt: now, size: body.size };
     const input = toFilterInput({ expression, explains: true }, delivery, { headers, body });

@@ -5,7 +5,8 @@ import type { PayloadProblem } from "./json-scan.ts";
 import { describeInvalidJson, findPayloadProblem } from "./problem.ts";
 
 export interface PayloadCheck {
-  format: PayloadFormat;
+  /** Default: JSON. */
+  format?: PayloadFormat | undefined;
   maxDepth: number;
 }
 
