@@ -54,17 +54,17 @@ function compilePattern(pattern: string): RE2JS {
   return compiled;
 }
 
-const letters = new Intl.ListFormat("en-GB");
+const inWords = new Intl.ListFormat("en-GB");
 
 /**
- * Finds the first pattern that is a class of letters, such as `[skip]`, whose author may mean the text. Classes with ranges
- * and repeated classes are meant as such.
+ * Finds the first pattern that is only a character class of letters, such as `[skip]`: its author may mean the text. A
+ * range or a repetition says that the class is meant.
  */
-export function findClass(patterns: string[]): { word: string; sentence: string } | undefined {
+export function findLetterClass(patterns: string[]): { word: string; sentence: string } | undefined {
   for (const pattern of patterns) {
     const [, word] = /^(?:\(\?i\))?\[([a-z]{2,})\]$/i.exec(pattern) ?? [];
     if (word === undefined) continue;
-    return { word, sentence: `[${word}] matches one of the letters ${letters.format(new Set(word))}` };
+    return { word, sentence: `[${word}] matches one of the letters ${inWords.format(new Set(word))}` };
   }
   return undefined;
 }

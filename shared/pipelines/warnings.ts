@@ -1,6 +1,6 @@
 import { newBudget } from "../conditions/budget.ts";
 import { namesInBuildNotify, namesInStepNotify, namesInSteps } from "../conditions/names.ts";
-import { findWarning } from "../conditions/warnings.ts";
+import { findConditionWarning } from "../conditions/warnings.ts";
 import type { StepWarning } from "../db/schema/builds.ts";
 import type { PipelineDocument } from "../db/schema/pipelines.ts";
 import { isCommandStep, isGroupStep, type Step } from "../vocabulary.ts";
@@ -62,8 +62,8 @@ export function countWarnings(warnings: StepWarning[]): number {
   return warnings.reduce((sum, { more = 0 }) => sum + 1 + more, 0);
 }
 
-/** Finds the first condition, of steps or notices, with a pattern that does not mean what its author may think. */
-export function findConditionWarning(steps: Step[], document: PipelineDocument | null): string | undefined {
+/** Warns of the first condition, of steps or notices, with a pattern that may not mean what its author thinks. */
+export function findPipelineWarning(steps: Step[], document: PipelineDocument | null): string | undefined {
   const budget = newBudget();
   const texts = (all: { if?: string }[]) => all.flatMap(({ if: text }) => text ?? []);
   const given = [
@@ -72,7 +72,7 @@ export function findConditionWarning(steps: Step[], document: PipelineDocument |
     [texts(document?.notify ?? []), namesInBuildNotify],
   ] as const;
   const found = given.flatMap(([all, names]) =>
-    all.flatMap((text) => findWarning(text, names, budget) ?? []),
+    all.flatMap((text) => findConditionWarning(text, names, budget) ?? []),
   );
   return found[0];
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { namesInSteps } from "../../shared/conditions/names.ts";
-import { findWarning } from "../../shared/conditions/warnings.ts";
+import { findConditionWarning } from "../../shared/conditions/warnings.ts";
 
 const skip = "[skip] matches one of the letters s, k, i and p. To match the text, write \\[skip\\].";
 
@@ -12,8 +12,8 @@ describe("the warning of a condition", () => {
     ["build.pull_request.labels includes /[wip]/", /^\[wip\] matches one of the letters w, i and p\./],
     ["build.message =~ /[foo]/", /letters f and o\./],
   ] as const)
-    it(`names the letters of a class that may be meant as text: ${condition}`, () => {
-      const warning = findWarning(condition, namesInSteps) ?? "";
+    it(`names the letters of a character class that may be meant as text: ${condition}`, () => {
+      const warning = findConditionWarning(condition, namesInSteps) ?? "";
       if (typeof expected === "string") assert.equal(warning, expected);
       else assert.match(warning, expected);
     });
@@ -29,6 +29,6 @@ describe("the warning of a condition", () => {
     "build.(",
   ])
     it(`is none for ${condition}`, () => {
-      assert.equal(findWarning(condition, namesInSteps), undefined);
+      assert.equal(findConditionWarning(condition, namesInSteps), undefined);
     });
 });

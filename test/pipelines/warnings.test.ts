@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { PipelineDocument } from "../../shared/db/schema/pipelines.ts";
-import { countWarnings, findConditionWarning, firstWarnings } from "../../shared/pipelines/warnings.ts";
+import { countWarnings, findPipelineWarning, firstWarnings } from "../../shared/pipelines/warnings.ts";
 import type { Step } from "../../shared/vocabulary.ts";
 
 describe("the warnings of a pipeline", () => {
@@ -39,12 +39,12 @@ describe("the warning of a pipeline's conditions", () => {
   };
   for (const [place, [steps, document = null]] of Object.entries(cases))
     it(`is found in ${place}`, () => {
-      assert.match(findConditionWarning(steps, document) ?? "", /^\[skip\] matches one of the letters/);
+      assert.match(findPipelineWarning(steps, document) ?? "", /^\[skip\] matches one of the letters/);
     });
 
   it("is none if each pattern means what it says", () => {
     assert.equal(
-      findConditionWarning([{ command, ...sane }, { command }], { notify: [{ email: "a@b.c" }] }),
+      findPipelineWarning([{ command, ...sane }, { command }], { notify: [{ email: "a@b.c" }] }),
       undefined,
     );
   });

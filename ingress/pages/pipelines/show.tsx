@@ -7,7 +7,7 @@ import { providerIn } from "../../../shared/pipelines/provider/provider.ts";
 import { findWebhook } from "../../../shared/pipelines/provider/webhook-store.ts";
 import { findStar } from "../../../shared/pipelines/stars/store.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import { findConditionWarning } from "../../../shared/pipelines/warnings.ts";
+import { findPipelineWarning } from "../../../shared/pipelines/warnings.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
 import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
@@ -187,7 +187,7 @@ function Facts({
   const { slug, tags, branchConfiguration, defaultBranch, repository, cloneMirrorUrl, steps } = pipeline;
   const { builds, timeouts } = settingsInWords(pipeline);
   const edit = pathTo(patterns.editPipelinePage, { org, slug });
-  const warning = findConditionWarning(steps, pipeline.document);
+  const warning = findPipelineWarning(steps, pipeline.document);
   return (
     <dl class="facts panel">
       <Fact

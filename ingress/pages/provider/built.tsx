@@ -1,5 +1,5 @@
 import { namesInSteps } from "../../../shared/conditions/names.ts";
-import { findWarning } from "../../../shared/conditions/warnings.ts";
+import { findConditionWarning } from "../../../shared/conditions/warnings.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { ProviderId } from "../../../shared/sources/providers.ts";
@@ -23,7 +23,7 @@ export function Built({
   const words = settings.trigger_mode === "none" ? [] : buildsInWords(provider, settings);
   const ofRequests = usedText(settings, "pull_request_branch_filter_configuration");
   const condition = usedText(settings, "filter_condition");
-  const warning = condition && findWarning(condition, namesInSteps);
+  const warning = condition && findConditionWarning(condition, namesInSteps);
   return (
     <section aria-labelledby="built">
       <h2 id="built">What it builds</h2>

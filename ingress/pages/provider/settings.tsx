@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { namesInSteps } from "../../../shared/conditions/names.ts";
-import { findWarning } from "../../../shared/conditions/warnings.ts";
+import { findConditionWarning } from "../../../shared/conditions/warnings.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { updatePipeline } from "../../../shared/pipelines/pipelines.ts";
 import { notFound, validationFailed } from "../../../shared/refusal.ts";
@@ -207,7 +207,7 @@ function TextField({
 }) {
   const value = settings[name] ?? "";
   const isCondition = name === "filter_condition";
-  const warning = isCondition ? findWarning(value, namesInSteps) : undefined;
+  const warning = isCondition ? findConditionWarning(value, namesInSteps) : undefined;
   const field = { label, api: name, name, value, hint: hints[name](request), problems };
   return (
     <>

@@ -219,7 +219,7 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
     await unarchivePipeline(pages.services, pages.actor, pages.acme.pipeline);
   });
 
-  it("show why a filter is false, fill it by a click, and warn of a class of letters", async () => {
+  it("show why a filter is false, fill it by a click, and warn of a character class", async () => {
     const { path, at } = await trigger();
     const body = '{"ref":"refs/heads/main","commits":[{"added":["a<b"]}],"in":1}';
     const delivery = await send(path, body, { Cookie: "session=secret", "X-Custom": "not for everybody" });
