@@ -1,23 +1,22 @@
 import { StateIcon } from "../states/state.tsx";
-import { listFirstSteps, type Standing, type Step } from "./first-steps.ts";
+import { type ChecklistProps, listFirstSteps, type Step } from "./first-steps.ts";
 
 /**
  * The way to the first build that passes. Steps that are done are folded: others, or the program, may have done them.
  * They have a tick, and no command.
  */
-export function Checklist(standing: Standing) {
-  const steps = listFirstSteps(standing);
+export function Checklist(props: ChecklistProps) {
+  const steps = listFirstSteps(props);
   const done = steps.filter(({ isDone }) => isDone);
   const open = steps.filter(({ isDone }) => !isDone);
   if (open.length === 0) return null;
-  const isAdmin = standing.request.role === "admin";
+  const isAdmin = props.request.role === "admin";
   return (
     <section aria-labelledby="first-steps" data-blocks="first-steps">
       <h2 id="first-steps">First steps: {open.length} to do</h2>
       <p class="quiet">
         Each step leads to its page. Its command does the same, in the folder where Signalbox runs.
-        {standing.progress.steps.passedAt &&
-          " This list goes away one day after the first build that passed."}
+        {props.progress.steps.passedAt && " This list goes away one day after the first build that passed."}
       </p>
       <Rows name="checklist" steps={open} isAdmin={isAdmin} />
       {done.length > 0 && (

@@ -33,31 +33,31 @@ export interface Step {
   replace?: string | undefined;
 }
 
-export interface Standing {
+export interface ChecklistProps {
   progress: Progress;
   /** The first queue, if there is one. */
   queue: QueueWork | undefined;
   request: MemberRequest;
 }
 
-/** The operator’s commands, in the folder of Signalbox. */
-export const admin = "npm run -s admin --";
+/** The beginning of the operator’s commands, which run in the folder of Signalbox. */
+export const adminCommand = "npm run -s admin --";
 
 /**
- * Members may never want the steps that are left, such as a device. They see them for a day after the first build that
- * passed.
+ * Says if members see the first steps: until a day after the first build that passed, as they may never want those that
+ * are left, such as a device.
  */
-export function areShown({ passedAt }: FirstSteps, now: Date): boolean {
+export function areFirstStepsShown({ passedAt }: FirstSteps, now: Date): boolean {
   return passedAt === null || now.getTime() - passedAt.getTime() < dayMs;
 }
 
 /** Lists the steps to the first build that passes, in an order that works. */
-export function listFirstSteps(standing: Standing): Step[] {
-  return [...agentSteps(standing), ...buildSteps(standing)];
+export function listFirstSteps(props: ChecklistProps): Step[] {
+  return [...agentSteps(props), ...buildSteps(props)];
 }
 
 /** From nothing to an agent that waits for jobs. */
-function agentSteps({ progress, queue, request }: Standing): Step[] {
+function agentSteps({ progress, queue, request }: ChecklistProps): Step[] {
   const { steps } = progress;
   const org = request.organization.slug;
   const cluster = queue?.cluster ?? progress.cluster;
@@ -68,7 +68,7 @@ function agentSteps({ progress, queue, request }: Standing): Step[] {
       text: "Create a cluster",
       path: `${pathTo(patterns.clustersPage, { org })}#new-cluster`,
       isForAdmins: true,
-      command: `${admin} cluster create --org ${org} --name Primary`,
+      command: `${adminCommand} cluster create --org ${org} --name Primary`,
     },
     {
       name: "queue",
@@ -76,7 +76,7 @@ function agentSteps({ progress, queue, request }: Standing): Step[] {
       text: "Create its first queue",
       path: cluster && clusterPath(request, cluster, patterns.newQueuePage),
       isForAdmins: true,
-      command: `${admin} queue create ${inCluster(org, cluster)} --key default --default`,
+      command: `${adminCommand} queue create ${inCluster(org, cluster)} --key default --default`,
     },
     {
       name: "token",
@@ -84,7 +84,7 @@ function agentSteps({ progress, queue, request }: Standing): Step[] {
       text: "Make a registration token",
       path: cluster && newTokenPath(request, cluster),
       isForAdmins: true,
-      command: `${admin} agent-token create ${inCluster(org, cluster)}`,
+      command: `${adminCommand} agent-token create ${inCluster(org, cluster)}`,
     },
     {
       name: "agent",
@@ -98,7 +98,7 @@ function agentSteps({ progress, queue, request }: Standing): Step[] {
 }
 
 /** From a pipeline to its first build that passes. */
-function buildSteps({ progress, queue, request }: Standing): Step[] {
+function buildSteps({ progress, queue, request }: ChecklistProps): Step[] {
   const { steps, pipeline } = progress;
   const org = request.organization.slug;
   const at = inCluster(org, queue?.cluster ?? progress.cluster);
@@ -108,7 +108,7 @@ function buildSteps({ progress, queue, request }: Standing): Step[] {
       isDone: steps.pipeline,
       text: "Create a pipeline",
       path: pathTo(patterns.newPipelinePage, { org }),
-      command: `${admin} pipeline create ${at} --slug hello --name Hello --command "echo Hello"`,
+      command: `${adminCommand} pipeline create ${at} --slug hello --name Hello --command "echo Hello"`,
     },
     ...sourceSteps(progress, org),
     {
@@ -128,8 +128,8 @@ function buildSteps({ progress, queue, request }: Standing): Step[] {
 }
 
 /**
- * Pushes to a source host make builds by its webhook, and others by a trigger. The steps name the pipeline, as others may
- * have the other way.
+ * Lists the steps by which the pipeline gets builds: the webhook of its source host or, without one, a trigger. They name
+ * the pipeline, as the steps of others may differ.
  */
 function sourceSteps({ steps, pipeline, triggerId }: Progress, org: string): Step[] {
   const [source, delivery] = ["source", "delivery"];
@@ -147,14 +147,14 @@ function sourceSteps({ steps, pipeline, triggerId }: Progress, org: string): Ste
         isDone: triggerId !== undefined,
         text: `Give ${pipeline.name} a trigger`,
         path: pathTo(patterns.newTriggerPage, place),
-        command: `${admin} trigger create ${at} --type webhook --label Push`,
+        command: `${adminCommand} trigger create ${at} --type webhook --label Push`,
       },
       {
         name: delivery,
         isDone: steps.delivery,
         text: "Send the first delivery",
         path: triggerId && pathTo(patterns.sendDeliveryPage, { ...place, trigger: triggerId }),
-        command: `echo '{}' | ${admin} trigger send ${triggerId ?? "TRIGGER"} --file -`,
+        command: `echo '{}' | ${adminCommand} trigger send ${triggerId ?? "TRIGGER"} --file -`,
         replace: triggerId ? undefined : "Replace TRIGGER by the id that the command before it prints.",
       },
     ];
@@ -165,7 +165,7 @@ function sourceSteps({ steps, pipeline, triggerId }: Progress, org: string): Ste
       isDone: steps.delivery,
       text: `Set up the webhook of ${pipeline.name} at ${host}`,
       path: pathTo(patterns.providerPage, place),
-      command: `${admin} pipeline webhook ${at}`,
+      command: `${adminCommand} pipeline webhook ${at}`,
       replace: `It prints the address and the secret for ${host}.`,
     },
     {

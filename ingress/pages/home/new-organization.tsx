@@ -2,7 +2,7 @@ import { wordForShell } from "../../../shared/shell.ts";
 import { CopyField } from "../ui/copy-field.tsx";
 import { accountPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
-import { admin } from "./first-steps.ts";
+import { adminCommand } from "./first-steps.ts";
 
 /** GET /new-organization: who makes one, and what comes next. No page makes one. */
 export const newOrganizationPage = accountPage((_, { user }) =>
@@ -32,6 +32,6 @@ export const newOrganizationPage = accountPage((_, { user }) =>
 );
 
 function commandsFor(email: string): string {
-  return `${admin} org create --slug acme --name Acme
-${admin} member add --org acme --user ${wordForShell(email)} --role admin`;
+  return `${adminCommand} org create --slug acme --name Acme
+${adminCommand} member add --org acme --user ${wordForShell(email)} --role admin`;
 }

@@ -9,7 +9,7 @@ import { listTriggersInBrief } from "../../../shared/triggers/store.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { loadMine, MyBuilds, QueueLines } from "./beside.tsx";
 import { Checklist } from "./checklist.tsx";
-import { areShown, type Progress } from "./first-steps.ts";
+import { areFirstStepsShown, type Progress } from "./first-steps.ts";
 import { loadNeeds, type Need } from "./needs.ts";
 import { Needs } from "./needs-list.tsx";
 import { loadNumbers, NumberLine } from "./numbers.tsx";
@@ -50,7 +50,7 @@ async function loadHome(services: Services, { organization, event, user }: Membe
   const recent = await listRecentBuilds(db, { organizationId: id, limit: maxRecentBuilds });
   const recentIds = [...new Set(recent.map(({ pipelineId }) => pipelineId))];
   const found = await findFirstSteps(db, { organizationId: id });
-  const steps = found && areShown(found, clock.now()) ? found : undefined;
+  const steps = found && areFirstStepsShown(found, clock.now()) ? found : undefined;
   const pipelines = await loadPipelines(
     services,
     { organizationId: id, userId: user.id },

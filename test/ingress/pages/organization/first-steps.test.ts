@@ -2,15 +2,17 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
+import type { Actor } from "../../../../shared/accounts/audit.ts";
 import {
   asOperator,
   createOrganization,
   requireOrganization,
 } from "../../../../shared/accounts/organizations.ts";
+import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
 import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import { dayMs } from "../../../../shared/durations.ts";
 import { newId } from "../../../../shared/ids.ts";
-import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { createPipeline, requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { openWebhook } from "../../../../shared/pipelines/provider/webhook.ts";
 import { findWebhook } from "../../../../shared/pipelines/provider/webhook-store.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
@@ -91,8 +93,18 @@ describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (
     return () => db.transaction((tx) => tx.delete(grants).where(eq(grants.id, id)));
   };
 
+  const addPassedBuild = async (operator: Actor, slug: string) => {
+    const { services } = pages;
+    const pipeline = await requirePipeline(services.db, operator.organization.id, slug);
+    const { build } = await createBuildByHand(services, operator, pipeline, {});
+    const { builds } = services.db.tables;
+    await services.db.transaction((tx) =>
+      tx.update(builds).set({ state: "passed", finishedAt: tx.now }).where(eq(builds.id, build.id)),
+    );
+  };
+
   it("lead from nothing to a build that passes, each by its command", async () => {
-    const { path, person, next, rows } = await fresh();
+    const { path, person, next, rows, operator } = await fresh();
     assert.deepEqual(
       (await rows()).map(({ isDone }) => isDone),
       Array(9).fill(false),
@@ -130,6 +142,8 @@ describeWorldOn(sqlite, "the first steps of an organization", startQueuePages, (
     assert.match(await read(), /First steps: 1 to do</);
     pages.clock.advance(dayMs);
     assert.doesNotMatch(await read(), /First steps/);
+    await addPassedBuild(operator, "hello");
+    assert.doesNotMatch(await read(), /First steps/, "a later build that passes changes nothing");
   });
 
   it("are those that are to do; the others are folded", async () => {

@@ -31,7 +31,7 @@ describeInBrowser("home in a browser", startQueuePages, (pages) => {
     }
   });
 
-  it("cuts the text of no first step", async () => {
+  it("shows the text of each first step whole", async () => {
     const { services, ada } = pages;
     await createOrganization(services, { slug: "first", name: "First" });
     await addMember(services, { organization: "first", email: ada.email, role: "admin" });
