@@ -162,7 +162,7 @@ interface PipelineFieldsProps {
   problems: FormProblems | undefined;
   /** Names of the variables of a saved pipeline. */
   variables?: string[];
-  /** The filter condition, which leaves out builds as the branches do. Undefined: the pipeline has no source host. */
+  /** The path of the filter condition, which also limits builds. Undefined: the pipeline has no source host. */
   conditionPath?: string | undefined;
   /** Unfolds the fields that few people need. */
   isOpen?: boolean;

@@ -13,7 +13,7 @@ import { readIfFree } from "../deliveries/load.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { Time } from "../ui/times.tsx";
 
-/** Deliveries without a build that are looked at. Hosts report much that never builds. */
+/** The newest deliveries without a build. Hosts report much that never builds. */
 const maxLooked = 20;
 const maxReadBytes = 128 * 1024;
 
@@ -25,7 +25,7 @@ const asked: ReadonlySet<DeliveryReason | null> = new Set([
   "builds_of_branches_off",
 ] as const);
 
-export interface LeftOut {
+export interface LeftOutDelivery {
   delivery: Delivery;
   /** Undefined: the event is gone, or too long to be read here. */
   subject: Subject | undefined;
@@ -40,7 +40,7 @@ export async function findLeftOut(
   services: Services,
   organizationId: string,
   { webhook, builtAt }: { webhook: Webhook; builtAt: Date | undefined },
-): Promise<LeftOut | undefined> {
+): Promise<LeftOutDelivery | undefined> {
   const { db } = services;
   const unbuilt = await listDeliveriesPage(db, webhook.id, { limit: maxLooked }, { status: "not_run" });
   const delivery = unbuilt.find(({ reason }) => asked.has(reason));
@@ -56,7 +56,7 @@ export function LeftOutPush({
   leftOut: { delivery, subject },
   request,
 }: {
-  leftOut: LeftOut;
+  leftOut: LeftOutDelivery;
   request: MemberRequest;
 }) {
   return (
@@ -89,7 +89,13 @@ function SubjectInWords({ subject }: { subject: Subject | undefined }) {
 }
 
 /** The setting that left it out. */
-function Setting({ leftOut: { delivery, subject }, request }: { leftOut: LeftOut; request: MemberRequest }) {
+function Setting({
+  leftOut: { delivery, subject },
+  request,
+}: {
+  leftOut: LeftOutDelivery;
+  request: MemberRequest;
+}) {
   switch (delivery.reason) {
     case "branch_mismatch":
       return <a href={settingPath({ isOfRequest: subject?.type === "pull_request" }, request)}>Branches</a>;

@@ -27,7 +27,7 @@ import { newRow, type StepsDraft } from "./steps.ts";
 export const newPipelinePage = memberPage(async (services, request) => {
   const [first] = await listClusterNames(services.db, request.organization.id, 1);
   if (!first) return noClusterPage(request);
-  const steps = await firstSteps(services, request);
+  const steps = await initialSteps(services, request);
   return show(services, request, { draft: newPipelineDraft(first.id, steps) });
 });
 
@@ -35,7 +35,7 @@ export const newPipelinePage = memberPage(async (services, request) => {
  * Pipelines take their steps from the repository by default. The first one of an organization begins with fields: its
  * builds need no file in the repository.
  */
-async function firstSteps({ db }: Services, { organization, event }: MemberRequest): Promise<StepsDraft> {
+async function initialSteps({ db }: Services, { organization, event }: MemberRequest): Promise<StepsDraft> {
   const yaml = event.url.searchParams.get("configuration");
   if (yaml !== null) return { as: "yaml", yaml };
   const page = { limit: 1, offset: 0 };

@@ -17,7 +17,8 @@ interface NextBuild {
 }
 
 /**
- * The address of a pipeline's page after a form gave it steps. The page offers builds by them, also once the notice has gone.
+ * The address of a pipeline's page after a form gave it steps: the page offers to build them, also after its notice has
+ * gone.
  * @param cause the build for whose sake they were edited
  */
 export function withNextBuild(address: string, cause?: Pick<Build, "number">): string {

@@ -2,7 +2,7 @@ import { excerpt, type Problem } from "../../../shared/refusal.ts";
 import { toCloneAddress } from "../../../shared/sources/clone-address.ts";
 import { hostOf } from "../../../shared/sources/providers.ts";
 
-/** The steps come from it. */
+/** For a pipeline that takes its steps from its repository. */
 export const noRepository = {
   field: "repository",
   message: "Repository can't be blank, as the steps come from it: give it, or write the steps here",
@@ -14,13 +14,13 @@ export function correctedTo(address: string): Problem {
   return { field: "repository", message };
 }
 
-/** Says how to write an address that names no repository, or no host, as in acme/app: agents could not clone it. */
-export function repositoryProblems(given = ""): Problem[] {
+/** Refuses an address without a repository, and one without a host (acme/app): agents could not clone it. */
+export function repositoryProblems(address = ""): Problem[] {
   const problem = (message: string) => [{ field: "repository", message: `Repository must be ${message}` }];
-  const name = given.trim();
-  const host = hostOf(name) ?? hostOf(`https://${name}`);
-  if (toCloneAddress(name) === undefined)
+  if (toCloneAddress(address) === undefined) {
+    const host = hostOf(address) ?? hostOf(`https://${address}`);
     return problem(`an address with owner and name, such as https://${host}/acme/app`);
-  if (!/^\w[\w.-]*\/[\w.-]+$/.test(name)) return [];
-  return problem(`an address with its host, such as https://github.com/${excerpt(name)}`);
+  }
+  if (!/^\w[\w.-]*\/[\w.-]+$/.test(address)) return [];
+  return problem(`an address with its host, such as https://github.com/${excerpt(address)}`);
 }

@@ -119,7 +119,7 @@ function toRow(step: Step, isYaml: boolean): StepRow {
   };
 }
 
-/** Splits a checkout into its box and what else it has. */
+/** Splits a checkout into the box of the form and its other members. */
 function splitCheckout(checkout: unknown): { skipsCheckout: boolean; otherCheckout: unknown } {
   if (!isMap(checkout) || checkout.skip !== true) return { skipsCheckout: false, otherCheckout: checkout };
   const { skip: _, ...others } = checkout;
@@ -214,7 +214,7 @@ interface More {
 type ReadRow = More & { row: StepRow };
 
 /**
- * Reads the other members of rows. JSON is read as such, and all else as YAML, which takes longer.
+ * Reads the other settings of rows: JSON at once, and all the YAML together in a thread, as it takes longer.
  * @throws Refusal 422 if the YAML of all takes too long, 503
  */
 async function readRows(organizationId: string, rows: StepRow[]): Promise<ReadRow[]> {
@@ -260,7 +260,7 @@ function toCommandStep(
   };
 }
 
-/** Reads JSON. Any other short text may be YAML. */
+/** Reads JSON. Returns other short text, which may be YAML. */
 async function readMore(text: string): Promise<More | { yaml: string }> {
   if (text.trim() === "") return { more: {} };
   const json = await parseJson(text);

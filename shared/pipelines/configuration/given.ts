@@ -28,11 +28,11 @@ export async function readGivenSteps(
   { steps, configuration }: GivenSteps,
 ): Promise<StepsOfPipeline> {
   if (configuration === undefined) return { steps };
-  const late = (seconds: number) => ({
+  const describeLate = (seconds: number) => ({
     field: "configuration",
     message: `configuration takes longer than ${seconds} seconds to read`,
   });
-  const read = await readInTime(organizationId, () => parse(configuration), late);
+  const read = await readInTime(organizationId, () => parse(configuration), describeLate);
   if ("problems" in read) throw validationFailed(...read.problems);
   const { env, notify, others, steps: ofDocument } = read.pipeline;
   const ineffective = ineffectiveMembers(others);
@@ -52,20 +52,24 @@ export async function readGivenSteps(
 export async function readYamlTexts(
   organizationId: string,
   texts: string[],
-  late: DescribeLate,
+  describeLate: DescribeLate,
 ): Promise<YamlValue[]> {
   if (texts.length === 0) return [];
-  return await readInTime(organizationId, () => parseTexts(texts), late);
+  return await readInTime(organizationId, () => parseTexts(texts), describeLate);
 }
 
 /** Says what was not read within the deadline. */
 type DescribeLate = (seconds: number) => Problem;
 
-async function readInTime<T>(organizationId: string, read: () => Promise<T>, late: DescribeLate): Promise<T> {
+async function readInTime<T>(
+  organizationId: string,
+  read: () => Promise<T>,
+  describeLate: DescribeLate,
+): Promise<T> {
   try {
     return await threads.take(organizationId, read);
   } catch (error) {
     if (!(error instanceof DeadlineExceeded)) throw error;
-    throw validationFailed(late(error.deadlineMs / secondMs));
+    throw validationFailed(describeLate(error.deadlineMs / secondMs));
   }
 }
