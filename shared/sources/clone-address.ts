@@ -1,6 +1,6 @@
 import { type ProviderId, providerOf, providers } from "./providers.ts";
 
-/** A host name with a dot, and a path. With a port it would be `host:path`. */
+/** A host name with a dot, and a path. With a port it would look like an address of SSH, `host:path`. */
 const withoutScheme = /^[a-z\d-]+(?:\.[a-z\d-]+)+\/\S/i;
 
 /**

@@ -116,7 +116,7 @@ export function requestEvent(
 /** A parser of a host: pure. `event` is the value of the header that names the event. */
 export type ReadEvent = (event: string, body: unknown) => EventReading;
 
-/** The members of a push that its parser needs, with the event's name: to try a webhook. */
+/** Makes the event of a push, to try a webhook: its name, and the members that its parser needs. */
 export type SamplePush = (push: { path: string; branch: string; commit: string; message: string }) => {
   event: string;
   body: object;

@@ -152,7 +152,7 @@ const kinds: Record<string, string> = {
   array: "a list",
   object: "an object",
 };
-/** Of members whose names do not say it. */
+/** The meanings of members whose names do not tell them. */
 const meanings: Record<string, string> = {
   ref: "the branch or tag",
   after: "the id of the commit",
@@ -161,11 +161,10 @@ const meanings: Record<string, string> = {
 
 /** The first problem of a payload, with the member that has it. The parse has to report its input. */
 export function problemOf({ issues: [issue] }: z.ZodError): string {
-  const path = issue?.path.join(".");
-  const kind = issue?.code === "invalid_type" ? kinds[issue.expected] : undefined;
-  if (!issue || !kind)
-    return `${path ? `${path}: ` : ""}${issue?.message ?? "is not understood"}`.slice(0, 500);
+  const member = issue?.path.join(".").slice(0, 400) || "The payload";
+  const kind = issue?.code === "invalid_type" && kinds[issue.expected];
+  if (!issue || !kind) return `${member}: ${issue?.message ?? "is not understood"}`.slice(0, 500);
   const meaning = meanings[String(issue.path.at(-1))];
-  const isMissing = issue.input === undefined ? "is missing: it " : "";
-  return `${(path || "The payload").slice(0, 400)} ${isMissing}must be ${kind}${meaning ? `, ${meaning}` : ""}`;
+  const wanted = meaning ? `must be ${kind}, ${meaning}` : `must be ${kind}`;
+  return issue.input === undefined ? `${member} is missing: it ${wanted}` : `${member} ${wanted}`;
 }
