@@ -70,7 +70,7 @@ export interface Services {
   readRedisClock: () => Promise<Date | undefined>;
   /** Waits up to two seconds: without Redis, limits are counted in memory. */
   awaitRedis: () => Promise<void>;
-  /** Close the users of the services first. Gives up what does not close within the configured deadline, and names it. */
+  /** Close the users of the services first. After the configured deadline it logs the names of those that still close. */
   close: () => Promise<void>;
 }
 
@@ -80,7 +80,7 @@ function openCipher({ secretKey, previousSecretKey }: Config): Cipher {
 }
 
 const redisPatienceMs = 2 * secondMs;
-/** The time to close files and databases if all else took the whole deadline. */
+/** Files and databases get this time to close, even if all else took the whole deadline. */
 const minClosingMs = 5 * secondMs;
 
 /** Redis and the database need not be there yet. */
@@ -204,7 +204,7 @@ export function openServices(options: {
         "usage of tokens": usage.flush(),
         "list of processes": processes.close(),
         events: events.close(),
-        "work queues": jobs.close(), // never close while Redis is frozen
+        "work queues": jobs.close(), // hang while Redis is frozen
         ...(tracing && { traces: tracing.close() }),
       });
       redis.disconnect();
