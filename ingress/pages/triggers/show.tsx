@@ -152,6 +152,7 @@ function notVerified(editPath: string) {
 function Facts({ data, editPath }: { data: TriggerDetails; editPath: string }) {
   const { trigger, type, variables, users, limit } = data;
   const { buildBranch, buildCommit, buildMessage } = buildOf(trigger);
+  const warning = trigger.filter !== null && findFilterWarning(trigger.filter);
   return (
     <dl class="facts panel">
       <Fact name="Type" value={type.title} />
@@ -174,7 +175,8 @@ function Facts({ data, editPath }: { data: TriggerDetails; editPath: string }) {
         <>
           <dt>Filter</dt>
           <dd class="wide">
-            <code>{trigger.filter}</code> <span class="quiet">{findFilterWarning(trigger.filter)}</span>
+            <code>{trigger.filter}</code>
+            {warning && <span class="quiet"> {warning}</span>}
             {!data.canFilter && (
               <>
                 {" "}
