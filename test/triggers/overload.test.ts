@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Services } from "../../shared/services/services.ts";
 import { openIntake } from "../../shared/triggers/deliveries/intake.ts";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import { describeOnSqlite } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
-import { startWorld } from "../helpers/world.ts";
+import { holdTransactions, startWorld } from "../helpers/world.ts";
 
 /** Long enough for the first batch to close on a busy machine. */
 const maxWaitMs = 1000;
@@ -16,13 +15,7 @@ describeOnSqlite("deliveries that wait for a slow commit", (database) => {
     const world = await startWorld(database);
     const { services } = world;
     const { path } = await (await setUpOrganization(world)).trigger();
-    const commit = Promise.withResolvers<void>();
-    const begun = Promise.withResolvers<void>();
-    const transaction: Services["db"]["transaction"] = async (work) => {
-      begun.resolve();
-      await commit.promise;
-      return services.db.transaction(work);
-    };
+    const { transaction, begun, release } = holdTransactions(services);
     const intake = openIntake({ ...services, db: { ...services.db, transaction } }, maxWaitMs);
     const trigger = await intake.requireEnabledTrigger(path.slice("/deliver/".length));
     const body = await intake.checkBody(
@@ -42,10 +35,10 @@ describeOnSqlite("deliveries that wait for a slow commit", (database) => {
     };
 
     const first = accept("first");
-    await begun.promise;
+    await begun;
     const late = [accept("late"), accept("late")];
     await sleep(maxWaitMs * 1.5);
-    commit.resolve();
+    release();
     await Promise.all([first, ...late]);
     await accept("last");
 

@@ -79,7 +79,7 @@ describeWorld("a trigger step whose build cannot be made", openChain, (chain) =>
   });
 });
 
-// Another process may do a task that is late, and so the deepest one first: ten builds are no deeper than this.
+// A worker may do a late task before older ones, so that builds are made depth first: ten are within this depth.
 const few = { TRIGGER_DEPTH: "20", BUILDS_PER_ROOT: "10" };
 
 describeWorld("the builds of one first build", withSettings(openChain, few), (chain) => {

@@ -182,7 +182,7 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
     assert.doesNotMatch(await show(path), /Left out/, "a member built it");
   });
 
-  it("may be due to a class of letters: what is built warns of it, and the form", async () => {
+  it("may be due to a character class: its page and its form warn of one", async () => {
     const warning = '<p class="warning">[skip] matches one of the letters s, k, i and p.';
     const { path, limit } = await connect();
     const save = (filter_condition: string) =>

@@ -270,7 +270,7 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     assert.match(await show(`${path}/settings`), /<summary>Merge requests: 4 of 13 on/);
   });
 
-  it("makes no trigger needed: pages without a build or a trigger speak of pushes", async () => {
+  it("lets pages without a build or a trigger speak of pushes", async () => {
     const { path, slug } = await onGithub();
     const pipeline = words(await show(`${at}/pipelines/${slug}`));
     assert.match(pipeline, /No build yet\. A push makes one, once GitHub sends its webhooks here ?\./);
