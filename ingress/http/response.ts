@@ -16,8 +16,8 @@ export interface ResponseListeners {
 
 /** Ends a connection that takes nothing of an answer. Node notices after one to two of these. */
 const writeTimeoutMs = 15 * secondMs;
-/** Larger bodies are sent in slices, which show how much the client reads. */
 const cookieHeader = "Set-Cookie";
+/** Larger bodies are sent in slices, which show how much the client reads. */
 const sliceBytes = 64 * 1024;
 
 /**

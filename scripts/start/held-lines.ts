@@ -4,7 +4,7 @@ export type PrintLine = (name: string, line: string) => void;
 const routine = /^\{"level":"(trace|debug|info)"/;
 const maxHeld = 1000;
 
-/** Keeps routine lines of logs back, so that a start shows its progress and what goes wrong. */
+/** Keeps routine lines of logs back until the banner, so that a start shows its progress and what goes wrong. */
 export function holdRoutineLines(print: PrintLine): { print: PrintLine; release(): void } {
   let held: Parameters<PrintLine>[] | undefined = [];
   return {

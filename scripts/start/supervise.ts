@@ -99,9 +99,11 @@ class Supervisee {
 
   startWhenDue(): void {
     const { after } = this.#planned;
-    const startIf = (isDue: boolean) => void (isDue && !this.#isEnding && this.start());
+    const startIf = (isDue: boolean) => {
+      if (isDue && !this.#isEnding) this.start();
+    };
     if (after)
-      after.then(startIf, () => {}); // whoever made the promise reports it
+      after.then(startIf, () => {}); // its maker reports the error
     else this.start();
   }
 

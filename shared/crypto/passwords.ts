@@ -6,7 +6,7 @@ import type { CallerNetworks, Full } from "../sharing/shares.ts";
 import type { deriveKey } from "./derive-key.ts";
 import { type PasswordCaller, PasswordSlots } from "./password-slots.ts";
 
-/** One for each slot. Those of Node's pool have the priority of event loops, which others wait for. */
+/** One thread for each slot. In Node's own pool, this work would have the same priority as the event loops. */
 const threads = new Threads({ max: resources.passwords.max });
 const derive = threads.wrap<typeof deriveKey>(new URL("./derive-key.ts", import.meta.url), "deriveKey");
 /** OWASP's parameters. */

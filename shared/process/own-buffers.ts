@@ -14,25 +14,25 @@ export function freeBuffers(buffers: Iterable<Buffer>): void {
   for (const memory of memoryOf(buffers)) memory.transfer(0);
 }
 
-/** Frees the rest of the memory that begins with these bytes. Nobody else may read it. */
+/** Cuts the memory of a buffer to the buffer's length. The buffer must be at its start, and nobody else may use it. */
 export function trim({ buffer, length }: Buffer<ArrayBuffer>): Buffer {
   return Buffer.from(buffer.transfer(length));
 }
 
 const sentOnce = new WeakSet<Uint8Array>();
 
-/** Says that nobody reads the bytes of an answer once they are sent. Returns them. */
+/** Marks the bytes of an answer: nobody reads them once it is sent. */
 export function forOneAnswer<Bytes extends Uint8Array>(bytes: Bytes): Bytes {
   sentOnce.add(bytes);
   return bytes;
 }
 
-/** Frees the bytes of an answer that was sent, if they were made for it alone. */
+/** Frees the bytes of an answer that was sent, if they are marked. */
 export function freeSent(bytes: Uint8Array): void {
   if (sentOnce.has(bytes)) freeBuffers([asBuffer(bytes)]);
 }
 
-/** The bytes that another thread gave. */
+/** Returns a Buffer of the same memory. Bytes from another thread are a Uint8Array. */
 export function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, length);
 }

@@ -3,7 +3,7 @@ const address = document.body.dataset.events;
 const refreshDelayMs = 400;
 const retryMs = 5000;
 const reconnectMs = 30_000;
-/** The notice of an action can be read for so long. */
+/** People have this time to read the notice of an action. */
 const noticeMs = 8000;
 /** Headers of requests are short. */
 const maxNamedParts = 500;
@@ -166,7 +166,7 @@ function moveFocus(main, removed) {
   (again || heading).focus();
 }
 
-/** What is newer than the page outdates the notice of an action. */
+/** Refreshes the page. The notice of an action is outdated once the page shows something newer. */
 function takeChange() {
   refreshSoon();
   setTimeout(dropNotice, noticeMs - performance.now());
@@ -180,7 +180,7 @@ function dropNotice() {
   refreshSoon();
 }
 
-/** Catches up with changes before the connection. Changes between two connections are missed. */
+/** Catches up with the changes that were made without a connection. Before the first one, the page was just loaded. */
 function catchUp() {
   if (hasConnected) takeChange();
   else refreshSoon();

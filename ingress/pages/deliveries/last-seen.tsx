@@ -1,6 +1,6 @@
 import { timeInWords } from "../charts/times.ts";
 
-/** The cell of when something was seen last, of counts by the hour. */
+/** The cell of a table that says in which hour something was last seen. */
 export function LastSeen({ hour }: { hour: Date }) {
   return (
     <td>

@@ -35,7 +35,7 @@ export function Deliveries({
   /** Undefined for a deleted trigger, which has no page. */
   placeOf: (delivery: Delivery) => TriggerPlace | undefined;
   nameTrigger?: (delivery: Delivery) => ComponentChildren;
-  /** By delivery, as far as it is known. */
+  /** By the ids of deliveries. Absent for those of which nothing is known. */
   leftOut?: ReadonlyMap<string, LeftOut>;
 }) {
   const buildsByDelivery = Map.groupBy(builds, ({ deliveryId }) => deliveryId);

@@ -56,7 +56,7 @@ export interface EventNotes {
   other?: OtherBranch | undefined;
   /** The values that the filter read which left it out. */
   values?: ReadValue[] | undefined;
-  /** The filter left it out, and the present settings do not. */
+  /** The filter left it out, and the present settings would build it. */
   isBuiltNow?: boolean;
 }
 
@@ -79,7 +79,7 @@ async function loadEvent(services: Services, event: EventOfDelivery): Promise<Ev
   return { note, values, isBuiltNow: isBuilt };
 }
 
-/** Tries the present filter of a trigger: with the values by which it leaves a delivery out. */
+/** Says if the present filter of a trigger lets a delivery through; if not, by which values. */
 async function tryFilterIfFree(
   services: Services,
   { organizationId, trigger, delivery }: EventOfDelivery,

@@ -192,7 +192,7 @@ function Arrival({
   isLimited,
 }: Placed & {
   pathOfRefused: (request: string) => string;
-  /** Not each push makes a build. */
+  /** Settings may leave pushes out. */
   isLimited: boolean;
 }) {
   const { row, deliveries, builds } = webhook;

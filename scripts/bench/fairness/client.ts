@@ -22,8 +22,8 @@ export function openClient(address: () => string) {
 }
 
 /**
- * Returns a client of one request at a time, which looks at nothing but the status. Node's own decodes the answers: to
- * collect what that leaves takes longer than the server takes for a list.
+ * Returns a client of one request at a time, which reads nothing but the status. Node's own client decodes answers: its
+ * garbage collection takes longer than the server takes for a list.
  */
 export function openLightClient(address: string) {
   let free: KeptConnection | undefined;

@@ -71,7 +71,10 @@ function branchesOf(happened: Happened): string[] {
   );
 }
 
-/** Lists what the filter condition reads of the first build that an event asks for, and says if the present settings build the event. */
+/**
+ * Says if the present settings build an event, and lists what the filter condition reads of the first build that the event
+ * asks for, whatever other settings leave out.
+ */
 export async function tryPresentSettings(
   services: Services,
   {
