@@ -57,6 +57,7 @@ describe("the address that git clones", () => {
       "https://github.com/acme/app",
       "https://github.com/acme/app/",
       "https://github.com/acme/app.git",
+      "https://ghe.acme.test/mirrors/acme/app.git",
       "https://gitlab.com/acme/tools/deep/app",
       "https://git.acme.test/git/acme/app",
       "https://code.example.com/acme/app/tree/main",

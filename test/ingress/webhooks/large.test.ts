@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { it } from "node:test";
 import { threads } from "../../../shared/sharing/resources.ts";
 import {
@@ -58,9 +59,34 @@ describeWorld("large payloads", startQueuePages, (pages) => {
     assert.equal((await send()).status, 401);
   });
 
+  const remaining = ({ headers }: Answer) => Number(headers.get("ratelimit-remaining"));
+
+  it("count against the limit where their client goes", async ({ mock }) => {
+    const { path, organizationId } = await pages.acme.trigger();
+    const before = await post(pages.url + path, "{}");
+    const waiting = Promise.withResolvers<AbortSignal>();
+    const { take } = threads;
+    mock.method(threads, "take", async (owner: string, run: () => Promise<unknown>, signal: AbortSignal) => {
+      if (owner !== organizationId) return take.call(threads, owner, run, signal);
+      waiting.resolve(signal);
+      await once(signal, "abort");
+      throw signal.reason;
+    });
+    const gone = new AbortController();
+    const headers = { "Content-Type": "application/json" };
+    const sent = fetch(pages.url + path, { method: "POST", headers, body: large, signal: gone.signal });
+    const ended = once(await waiting.promise, "abort");
+
+    gone.abort();
+
+    await assert.rejects(sent);
+    await ended;
+    const after = await post(pages.url + path, "{}");
+    assert.equal(remaining(before) - remaining(after), 2);
+  });
+
   it("do not count against the limit where their thread fails", async ({ mock }) => {
     const { path, organizationId } = await pages.acme.trigger();
-    const remaining = ({ headers }: Answer) => Number(headers.get("ratelimit-remaining"));
     const before = await post(pages.url + path, "{}");
     const { take } = threads;
     mock.method(threads, "take", (owner: string, ...more: [() => Promise<unknown>, AbortSignal?]) =>

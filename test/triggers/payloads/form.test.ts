@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { checkPayload } from "../../../shared/triggers/payloads/check.ts";
 import { readFormPayload } from "../../../shared/triggers/payloads/form.ts";
 
 const read = (form: string) => readFormPayload(Buffer.from(form))?.toString();
@@ -27,6 +28,16 @@ describe("the payload of a form", () => {
   it("is all of its memory", () => {
     const payload = readFormPayload(Buffer.from("payload=%7B%7D&more=1"));
     assert.deepEqual([payload?.buffer.byteLength, String(payload)], [2, "{}"]);
+  });
+
+  it("is freed if it is refused", async ({ mock }) => {
+    const from = mock.method(Buffer, "from");
+
+    const checked = await checkPayload(Buffer.from("payload=%7B"), { format: "form", maxDepth: 5 });
+
+    assert.ok("problem" in checked);
+    const [payload] = from.mock.calls.filter(({ arguments: [given] }) => given instanceof ArrayBuffer);
+    assert.equal(payload?.result?.length, 0);
   });
 
   it("is the same as others read it", () => {

@@ -249,6 +249,9 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       const given = { ...fields({ name: "Many in YAML", rows: "4" }), ...more(0), ...more(1), ...more(2) };
       const rows = { ...given, "step-3-command": "b", "step-3-more": '{"key": "json"}' };
       const take = t.mock.method(threads, "take");
+      const inJson = { ...fields({ name: "In JSON" }), "step-0-more": '{"key": "json"}' };
+      assert.equal((await pages.asBob.post(newPath, inJson)).status, 303);
+      assert.equal(take.mock.callCount(), 0, "JSON needs none");
       assert.equal((await pages.asBob.post(newPath, rows)).status, 303);
       assert.equal(take.mock.callCount(), 1);
       const keys = (await find("many-in-yaml")).steps.map((step) => "key" in step && step.key);

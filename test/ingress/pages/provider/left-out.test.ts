@@ -111,7 +111,10 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
     const field = `${path}/provider/settings?unfold=pull-requests#field-pull_request_branch_filter_configuration`;
     assert.ok(page.includes(`href="${field}"`));
     assert.match(await show(field), /<details id="pull-requests" class="fold" open/);
-    assert.match(words(await show(path)), /Left out just now : pull request of faster , by Branches/);
+    assert.match(
+      words(await show(path)),
+      /Left out just now : pull request of faster , by Branches \. Make it faster /,
+    );
   });
 
   it("shows what its condition read", async () => {
@@ -141,6 +144,7 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
     assert.match(await show(delivery), now);
     await limit(limitTo('build.branch == "docs"', "main"));
     assert.doesNotMatch(await show(delivery), now, "the branches leave it out");
+    assert.match(words(await show(delivery)), /build\.branch "docs"/, "the condition is read all the same");
     await limit({ branchConfiguration: null, providerSettings: { filter_enabled: false } });
     assert.match(await show(delivery), now);
 
