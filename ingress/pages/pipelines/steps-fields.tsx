@@ -19,10 +19,11 @@ export function StepsFields({
 }) {
   const { focused } = draft;
   const isRowFocused = draft.as === "rows" && draft.rows[focused ?? -1] !== undefined;
-  const focus = focused === undefined || isRowFocused || problems ? {} : { tabIndex: -1, autofocus: true };
+  const isFocused = focused !== undefined && !isRowFocused && !problems;
+  const hasText = draft.as === "json" || draft.as === "yaml";
   return (
     <section id="steps" aria-labelledby="steps-heading">
-      <h2 id="steps-heading" {...focus}>
+      <h2 id="steps-heading" {...(isFocused && !hasText && { tabIndex: -1, autofocus: true })}>
         Steps
       </h2>
       {draft.as === "kept" && (
@@ -71,6 +72,7 @@ export function StepsFields({
           name="steps"
           value={draft.json}
           rows={rowsFor(draft.json)}
+          autofocus={isFocused}
           problems={problems}
           placeholder={'[{"label": "Tests", "command": "make test"}]'}
           hint={
@@ -87,6 +89,7 @@ export function StepsFields({
           name="configuration"
           value={draft.yaml}
           rows={rowsFor(draft.yaml)}
+          autofocus={isFocused}
           maxLength={maxConfigurationBytes}
           problems={problems}
           placeholder={exampleFile}

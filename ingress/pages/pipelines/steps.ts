@@ -30,7 +30,7 @@ export interface StepRow {
 }
 
 export type StepsDraft = StepsGiven & {
-  /** The row that gets the focus. The heading gets it if there is no such row. */
+  /** The row that gets the focus. If there is no such row, the text has it, or else the heading. */
   focused?: number | undefined;
 };
 

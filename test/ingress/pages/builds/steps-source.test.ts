@@ -78,7 +78,7 @@ describeWorld("where a failure is understood", startQueuePages, (pages) => {
     assert.deepEqual(await focusedFrom(`${path}/jobs/${failed}`), ["field-step-2-command"]);
   });
 
-  it("leads to the heading of steps that have no fields of their own", async () => {
+  it("leads to the text or the heading of steps that have no fields of their own", async () => {
     const path = await buildOf("grouped", [
       { command: "make" },
       { type: "group", label: "Tests", steps: [test] },
@@ -86,7 +86,14 @@ describeWorld("where a failure is understood", startQueuePages, (pages) => {
     await agent.runOne();
     await agent.runOne(1);
 
-    assert.deepEqual(await focusedFrom(path), ["steps-heading"]);
+    assert.deepEqual(await focusedFrom(path), ["field-steps"]);
+
+    const upload = await buildOf("upload", [
+      { label: "Upload steps", command: "buildkite-agent pipeline upload" },
+    ]);
+    await agent.runOne(1);
+
+    assert.deepEqual(await focusedFrom(upload), ["steps-heading"]);
   });
 
   it("leads to the first of steps that were edited since", async () => {
