@@ -96,20 +96,20 @@ export async function tryPresentSettings(
     ...known,
     passesFilter: (wanted) => passesFilter({ ...options, db, settings }, wanted),
   });
-  const parsed = parseCondition(settings.filter_condition ?? "", namesInSteps);
+  const isBuilt = decisions.some((decision) => "build" in decision);
+  const parsed = parseCondition(usedText(settings, "filter_condition") ?? "", namesInSteps);
+  if ("problem" in parsed) return { reads: [], isBuilt };
   let reads: [string, Value][] | undefined;
   const unlimited: Known = {
     ...known,
-    settings: { ...settings, filter_enabled: true },
     buildsBranch: () => true,
     matchesRequestFilter: () => true,
     hasBuild: () => false,
     async passesFilter(wanted) {
-      if ("condition" in parsed)
-        reads ??= listReads(parsed.condition.expression, await factsOfWanted(db, options, wanted));
+      reads ??= listReads(parsed.condition.expression, await factsOfWanted(db, options, wanted));
       return true;
     },
   };
   await decide(happened, unlimited);
-  return { reads: reads ?? [], isBuilt: decisions.some((decision) => "build" in decision) };
+  return { reads: reads ?? [], isBuilt };
 }
