@@ -152,7 +152,7 @@ export function readStepsDraft(form: URLSearchParams): StepsDraft {
   const rows = Array.from({ length: count }, (_, index): StepRow => {
     const texts = stepTexts.map((name) => [name, form.get(stepField(index, name)) ?? ""]);
     const kind = form.get(stepField(index, "kind")) === "wait" ? "wait" : "command";
-    const skipsCheckout = kind === "command" && form.has(stepField(index, "skipsCheckout"));
+    const skipsCheckout = form.has(stepField(index, "skipsCheckout"));
     return { ...newRow, ...Object.fromEntries(texts), kind, skipsCheckout };
   });
   return { as: "rows", rows };
