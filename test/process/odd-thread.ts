@@ -11,3 +11,12 @@ export function echo({ body }: { body: Uint8Array }): string {
   if (told.startsWith("rest")) Atomics.wait(never, 0, 0, told === "rest" ? Number.POSITIVE_INFINITY : 400);
   return told;
 }
+
+const given: Uint8Array[] = [];
+
+/** @returns the bytes, which move or are copied, and the lengths of those that it returned before */
+export function giveBack({ bytes, moves = false }: { bytes: Uint8Array<ArrayBuffer>; moves?: boolean }) {
+  const before = given.map(({ length }) => length);
+  given.push(bytes);
+  return { bytes, before, ...(moves && { transferred: [bytes.buffer] }) };
+}

@@ -6,7 +6,7 @@ import { after, describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { DeadlineExceeded, Threads, type ThreadsOptions } from "../../shared/process/threads.ts";
 import { block } from "../helpers/clock.ts";
-import type { echo } from "./odd-thread.ts";
+import type { echo, giveBack } from "./odd-thread.ts";
 
 const module = new URL("./odd-thread.ts", import.meta.url);
 
@@ -68,12 +68,19 @@ describe("a thread", () => {
     }
   });
 
-  it("does not detach the caller's bytes", async () => {
-    const { ask, close } = open();
-    const body = Buffer.from("mine");
-    await ask(body.toString());
-    assert.equal(body.toString(), "mine");
-    await close();
+  it("copies bytes to and fro, but for those that are transferred", async () => {
+    const threads = new Threads({ max: 1 });
+    const giveInThread = threads.wrap<typeof giveBack>(module, "giveBack");
+    const [copied, moved] = [new Uint8Array(10), new Uint8Array(20)];
+
+    const first = await giveInThread({ bytes: copied });
+    const second = await giveInThread({ bytes: moved, moves: true }, { transferred: [moved.buffer] });
+    const { before } = await giveInThread({ bytes: new Uint8Array(1) });
+
+    assert.deepEqual([first.bytes.length, second.bytes.length], [10, 20]);
+    assert.deepEqual([copied.length, moved.length], [10, 0], "the caller's");
+    assert.deepEqual(before, [10, 0], "the thread's");
+    await threads.close();
   });
 
   it("rejects the request that takes too long, and does the others", async () => {

@@ -35,6 +35,7 @@ describeWorldOn(sqlite, "the pages of a trigger step and its build", startQueueP
 
     const childPage = (await pages.asBob.get(child)).text;
     assert.match(childPage, new RegExp(`triggered by <a href="${path}">tests #1</a>`));
+    assert.doesNotMatch(childPage, /from a step/, "it is said once");
     assert.ok(childPage.includes(`href="${job}"`));
   });
 

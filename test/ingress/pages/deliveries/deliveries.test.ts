@@ -217,7 +217,7 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
       assert.match(await show(), /It would be built now/, expression);
     }
     await archivePipeline(pages.services, pages.actor, pages.acme.pipeline);
-    assert.doesNotMatch(await show(), />Build it</);
+    assert.doesNotMatch(await show(), />Build it<|It would be built now/);
     await unarchivePipeline(pages.services, pages.actor, pages.acme.pipeline);
   });
 

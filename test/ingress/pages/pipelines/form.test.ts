@@ -3,6 +3,8 @@ import { describe, it } from "node:test";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
 import { asOperator } from "../../../../shared/accounts/organizations.ts";
 import { createCluster } from "../../../../shared/clusters/clusters.ts";
+import { createConnection } from "../../../../shared/connections/connections.ts";
+import { newConnection } from "../../../../shared/connections/members.ts";
 import { environmentOfPipeline } from "../../../../shared/pipelines/environment.ts";
 import { createPipeline, requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { DeadlineExceeded } from "../../../../shared/process/threads.ts";
@@ -540,6 +542,19 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       await save(valuesOf(corrected).repository ?? "");
 
       assert.equal((await find(slug)).repository, "https://gitlab.com/acme/tools/moved");
+    });
+
+    it("gets the address that git clones from a host that the organization has connected", async () => {
+      const { slug } = await make("Connected");
+      const host = { type: "gitlab_self_managed", url: "https://code.example.com", token: "t" };
+      await createConnection(pages.services, pages.actor, newConnection.parse(host));
+
+      const corrected = await pages.asBob.post(`${at}/pipelines/${slug}/edit`, {
+        ...fields({ name: "Connected", repository: "https://code.example.com/acme/app/-/tree/main" }),
+        environment_choice: "keep",
+      });
+
+      assert.equal(valuesOf(corrected).repository, "https://code.example.com/acme/app");
     });
 
     it("replaces variables only when told, and shows no value", async () => {

@@ -67,6 +67,7 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
       const { answer, path } = await create(`https://${host}/acme/app.git`);
       const { secret = "" } = keysIn(answer);
       const command = commandIn(read(answer));
+      assert.match(words(read(answer)), /a push to main , signed with the secret\./);
 
       const { stdout } = await run("sh", ["-c", `${command} -s -w ' %{http_code}'`]);
 
@@ -74,6 +75,7 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
       await decideDue(pages.services);
       const later = await show(path);
       assert.match(words(later), / #1 main A test push /);
+      assert.match(words(later), /once you have put the secret into its first line\./);
       const typedIn = commandIn(later).replace("SECRET='…'", `SECRET='${secret}'`);
       assert.equal(typedIn, command, "the page of the provider keeps it, without the secret");
       const forged = command.replace(secret, "another secret");
