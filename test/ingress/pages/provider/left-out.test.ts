@@ -191,13 +191,13 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
     const { path, limit } = await connect();
     const save = (filter_condition: string) =>
       limit({ branchConfiguration: null, providerSettings: { filter_enabled: true, filter_condition } });
-    const pages = ["provider", "provider/settings"];
+    const places = ["provider", "provider/settings"];
 
     await save("build.message !~ /[skip]/");
-    for (const page of pages) assert.ok((await show(`${path}/${page}`)).includes(warning), page);
+    for (const place of places) assert.ok((await show(`${path}/${place}`)).includes(warning), place);
 
     await save("build.message !~ /\\[skip\\]/");
-    for (const page of pages) assert.ok(!(await show(`${path}/${page}`)).includes(warning), page);
+    for (const place of places) assert.ok(!(await show(`${path}/${place}`)).includes(warning), place);
   });
 
   it("is told by what is built", async () => {
