@@ -2,7 +2,7 @@ import { defineHandler, type EventHandler, type H3Event, HTTPResponse } from "h3
 import type { z } from "zod";
 import { Refusal } from "../../shared/refusal.ts";
 import { nameOwner } from "../../shared/sharing/owner.ts";
-import { loopTurn } from "../../shared/sharing/resources.ts";
+import { shortLoopTurn } from "../../shared/sharing/resources.ts";
 import type { Authenticators, CallerKind, Callers, Needs } from "../auth/callers.ts";
 import type { Bodies } from "../http/body.ts";
 import { compressAnswer } from "../http/compression.ts";
@@ -87,7 +87,7 @@ function operationHandler(authenticate: Authenticators, bodies: Bodies, declared
     const { organizationId } = caller;
     if (organizationId) nameOwner(organizationId);
     // Those of access tokens have taken their turn.
-    if (organizationId && kind !== "accessToken") await loopTurn(organizationId);
+    if (organizationId && kind !== "accessToken") await shortLoopTurn(organizationId);
     const call = {
       ...caller,
       event,

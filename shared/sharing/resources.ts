@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { secondMs } from "../durations.ts";
 import { Threads } from "../process/threads.ts";
 import { resources } from "./bounds.ts";
+import { openGatherers } from "./gatherer.ts";
 import { openOrder } from "./in-order.ts";
 import { presentOwner } from "./owner.ts";
 import { countWait } from "./present-turn.ts";
@@ -30,6 +31,23 @@ export const longReads = openTurns(resources.longReads);
  * @throws Refusal 503 if too many wait
  */
 export const loopTurn = openLoopTurn(loop);
+
+/** Together they take about a millisecond. */
+const shortPerSlot = 8;
+const shortRequests = openGatherers<string>((owner) => owner, {
+  flush: (owners) => loopTurn(owners[0] as string).catch((refusal) => owners.map(() => refusal)),
+  when: async (countWaiting) => void (countWaiting() < shortPerSlot && (await nextTurn())),
+  maxItems: shortPerSlot,
+  overlaps: true,
+});
+
+/**
+ * As `loopTurn`, for a request that takes a tenth of a millisecond. Those of an owner that come together share a slot, so
+ * that more of them share a transaction, too: with a slot each, 200 agents took twice as many.
+ */
+export function shortLoopTurn(owner: string): Promise<void> {
+  return shortRequests.add(owner);
+}
 
 /** @param turns default: of their own, with the same bounds */
 export function openLoopTurn(

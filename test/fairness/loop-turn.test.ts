@@ -1,9 +1,31 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { loopTurn } from "../../shared/sharing/resources.ts";
+import { loopTurn, shortLoopTurn } from "../../shared/sharing/resources.ts";
+
+/** Counts the turns of the event loop until all have begun. */
+async function countTurns(all: Promise<unknown>[]): Promise<number> {
+  let isOver = false;
+  Promise.all(all).then(() => {
+    isOver = true;
+  });
+  let turns = 0;
+  while (!isOver) {
+    await nextTurn();
+    turns++;
+  }
+  return turns;
+}
 
 describe("requests of one owner that come at once", () => {
+  // First: nobody else has been there.
+  it("share slots if they are short, so that 120 begin in a few turns of the event loop", async () => {
+    const requests = (begin: typeof shortLoopTurn) => Array.from({ length: 120 }, () => begin("alone"));
+    const turns = await countTurns(requests(shortLoopTurn));
+    const turnsOfOthers = await countTurns(requests(loopTurn));
+    assert.ok(turns <= 5 && turnsOfOthers >= 15, `${turns} turns, and ${turnsOfOthers}`);
+  });
+
   it("begin few at a time, so that others begin before the last", async () => {
     const begun: string[] = [];
     const send = (owner: string) => loopTurn(owner).then(() => begun.push(owner));
@@ -16,5 +38,23 @@ describe("requests of one owner that come at once", () => {
 
     assert.equal(begun.length, 81);
     assert.ok(before <= 24, `the other began after ${before}`);
+  });
+
+  it("begin after short ones of others, however many come", async () => {
+    const begun: string[] = [];
+    const send = (owner: string) => shortLoopTurn(owner).then(() => begun.push(owner));
+    const crowd = Array.from({ length: 800 }, () => send("large crowd"));
+    await nextTurn();
+    await send("newcomer");
+    const before = begun.indexOf("newcomer");
+    await Promise.all(crowd);
+    assert.ok(before <= 160, `the newcomer began after ${before}`);
+  });
+
+  it("are refused alike when too many wait", async () => {
+    const all = await Promise.allSettled(Array.from({ length: 40_000 }, () => shortLoopTurn("flood")));
+    const refused = all.filter(({ status }) => status === "rejected");
+    assert.ok(refused.length > 0 && refused.length < 10_000, String(refused.length));
+    assert.match(String((refused[0] as PromiseRejectedResult).reason), /overloaded|busy|try again/i);
   });
 });
