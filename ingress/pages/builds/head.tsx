@@ -118,7 +118,7 @@ function peopleInWords({ build, users }: LoadedBuild): string | undefined {
   return isSame ? creator.name : `${name}, started by ${creator.name}`;
 }
 
-/** `38 s more than half of the last 50`. */
+/** `38 s slower than the median of the last 50`. */
 function usualOf({ build, lastBuilds }: LoadedBuild): string | undefined {
   const half = halfTimeOf(lastBuilds);
   const worked = finalWorkMs(build);
@@ -127,7 +127,7 @@ function usualOf({ build, lastBuilds }: LoadedBuild): string | undefined {
   const more = worked - half;
   if (Math.abs(more) < secondMs) return undefined;
   const length = msInWords(Math.abs(more));
-  return `${length} ${more > 0 ? "more" : "less"} than half of the last ${lastBuilds.length}`;
+  return `${length} ${more > 0 ? "slower" : "faster"} than the median of the last ${lastBuilds.length}`;
 }
 
 function Neighbors({ data: { neighbors, lastPassed }, request }: HeadProps) {

@@ -54,7 +54,7 @@ describeInBrowser("the page of a build with 190 jobs, one of which failed", star
     assert.match(text, /Error: expected 201, got 402\s+at charge .*\s+1 of 13 contracts broken/);
     assert.ok(bytes <= maxPageBytes, `${bytes} bytes`);
     assert.equal(await page.locator(".jobs li[id]").count(), 191, "with the wait");
-    assert.equal(await page.getByText("40 s more than half of the last 2").count(), 1);
+    assert.equal(await page.getByText("40 s slower than the median of the last 2").count(), 1);
     await page.context().close();
   });
 
