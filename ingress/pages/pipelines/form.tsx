@@ -162,7 +162,7 @@ interface PipelineFieldsProps {
   problems: FormProblems | undefined;
   /** Names of the variables of a saved pipeline. */
   variables?: string[];
-  /** The path of the filter condition, which also limits builds. Undefined: the pipeline has no source host. */
+  /** The path of the filter, which also limits builds. Undefined: the pipeline has no source host. */
   conditionPath?: string | undefined;
   /** Unfolds the fields that few people need. */
   isOpen?: boolean;
@@ -280,7 +280,7 @@ function Branches({
       maxLength={maxLengthOf(create)}
       hint={
         <>
-          {field.hint} <a href={conditionPath}>See the condition</a>.
+          {field.hint} <a href={conditionPath}>See the filter</a>.
         </>
       }
       problems={problems}

@@ -9,7 +9,7 @@ import { conditionPath, providerPath, requestBranchesPath } from "../address/pro
 import type { MemberRequest } from "../ui/member-page.ts";
 import { buildsInWords } from "./settings-in-words.ts";
 
-/** Says what becomes of the host's events: the settings that are on, then the limits of branches and of the condition. */
+/** Says what becomes of the host's events: the settings that are on, then the limits of branches and the filter. */
 export function Built({
   pipeline,
   provider,
@@ -39,7 +39,7 @@ export function Built({
             words="Of pushes, only branches"
             path={branchesPath(request)}
             none={[
-              condition ? "Of pushes, all branches, if the condition is true." : "Of pushes, all branches.",
+              condition ? "Of pushes, all branches, if the filter is true." : "Of pushes, all branches.",
               "Limit them",
             ]}
           />
@@ -52,7 +52,7 @@ export function Built({
             value={condition}
             words="Only what this is true for:"
             path={conditionPath(request)}
-            none={["There is no condition.", "Set one"]}
+            none={["There is no filter.", "Set one"]}
           />
         </ul>
       )}

@@ -13,7 +13,7 @@ export type Name = keyof typeof declaredSettings;
  * flag is forgotten. A saved text can be kept without its use.
  */
 const labels: Record<TextWithFlag, string> = {
-  filter_condition: "Filter condition: builds only what it is true for.",
+  filter_condition: "Filter: builds only what it is true for.",
   pull_request_branch_filter_configuration: "Builds pull requests of these branches only.",
 };
 

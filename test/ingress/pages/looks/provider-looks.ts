@@ -19,7 +19,7 @@ const created = async (page: Page) => {
 };
 const wrongFilter = async (page: Page) => {
   await page.goto(`${of("on-github")}/settings`);
-  await page.getByLabel(/^Filter condition/).fill("build.branch ==");
+  await page.getByLabel(/^Filter:/).fill("build.branch ==");
   await press(page, "Save");
 };
 

@@ -230,14 +230,14 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
       branchConfiguration: null,
       providerSettings: { filter_enabled: true, filter_condition: condition },
     });
-    assert.match(words(await built()), /Of pushes, all branches, if the condition is true\. Limit them/);
+    assert.match(words(await built()), /Of pushes, all branches, if the filter is true\. Limit them/);
     assert.equal(await ping(), "The next push makes a build, if the settings let it through");
     await limit({ branchConfiguration: null, providerSettings: { filter_enabled: false } });
     assert.equal(await ping(), "The next push makes a build");
     const unlimited = await built();
     assert.doesNotMatch(unlimited, /release|draft/, "it is kept, and not used");
     assert.ok(unlimited.includes(`Of pushes, all branches. <a href="${edit}">Limit them</a>`));
-    assert.ok(unlimited.includes(`There is no condition. <a href="${settings}">Set one</a>`));
+    assert.ok(unlimited.includes(`There is no filter. <a href="${settings}">Set one</a>`));
     assert.ok((await show(path)).includes(`all\u00a0· <a href="${path}/provider#built">What it builds</a>`));
     assert.ok((await show(edit)).includes(`have a condition. <a href="${settings}">See the condition</a>`));
     assert.ok((await show(settings)).includes(`use <a href="${edit}">Branches</a> of the`));

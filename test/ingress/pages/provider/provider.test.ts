@@ -223,10 +223,7 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
 
     assert.equal(refused.status, 422);
     assert.match(read(refused), /name="filter_condition"[^>]* aria-invalid[^>]*>build\.\(</);
-    assert.match(
-      read(refused),
-      /<label for="field-filter_condition">Filter condition: builds only what it is true/,
-    );
+    assert.match(read(refused), /<label for="field-filter_condition">Filter: builds only what it is true/);
     assert.match(read(refused), /id="field-filter_condition-problem">Filter condition: /);
     assert.match(read(refused), /name="build_tags"[^>]* checked/);
   });
