@@ -32,6 +32,11 @@ async function load<Found extends PipelineFacts>(
   return pipeline;
 }
 
+/** The field Repository in the form of a pipeline, which gets the focus. */
+export function repositoryPath(request: Pick<MemberRequest, "organization" | "parameter">): string {
+  return `${pipelinePath(request, patterns.editPipelinePage)}#field-repository`;
+}
+
 /** The field Branches in the form of a pipeline, which the address unfolds. */
 export function branchesPath(request: Pick<MemberRequest, "organization" | "parameter">): string {
   return `${pipelinePath(request, patterns.editPipelinePage)}?unfold=others#field-branches`;

@@ -1,10 +1,9 @@
 import type { ComponentChildren } from "preact";
 import type { Build } from "../../../shared/builds/rows/build-store.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
-import { patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import { checkoutGuide } from "../address/guide.ts";
-import { editStepsPath, pipelinePath } from "../address/pipeline.ts";
+import { editStepsPath, repositoryPath } from "../address/pipeline.ts";
 import { fileOf } from "../commits/steps-source.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import type { CheckoutFailure } from "./checkout-failure.ts";
@@ -19,8 +18,7 @@ interface Props {
 
 /** The repository that git could not check out, why, and what mends it. */
 export function CheckoutFailed({ failure: { cause, host }, job, build, pipeline, request }: Props) {
-  const edit = `${pipelinePath(request, patterns.editPipelinePage)}#field-repository`;
-  const correct = <a href={edit}>Correct the repository</a>;
+  const correct = <a href={repositoryPath(request)}>Correct the repository</a>;
   const inGuide = (text: string) => (
     <a href={checkoutGuide} target="_blank" rel="noopener">
       {text}

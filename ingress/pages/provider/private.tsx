@@ -1,7 +1,7 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import { hostOf } from "../../../shared/sources/providers.ts";
-import { pipelinePath } from "../address/pipeline.ts";
+import { pipelinePath, repositoryPath } from "../address/pipeline.ts";
 import { LinkButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
@@ -18,7 +18,7 @@ export function privatePage(request: MemberRequest, { repository }: PipelineFact
       <>
         <p>
           {host === undefined
-            ? "A push builds its commit once the pipeline has the address of its repository, by https or ssh."
+            ? "A push builds its commit once the pipeline has the address of its repository, by https or ssh. The address decides the source host: github.com, gitlab.com, or one of your own. Steps may skip the checkout."
             : `Signalbox does not know what kind of host ${host} is. Once the organization is connected to it, pushes make builds of their commits.`}
           {host !== undefined && request.role !== "admin" && " An admin of the organization can connect it."}
         </p>
@@ -31,9 +31,9 @@ export function privatePage(request: MemberRequest, { repository }: PipelineFact
             <LinkButton href={newConnectionPath(request, repository ?? "", host)} text={`Connect ${host}`} />
           )}
           <LinkButton
-            kind="secondary"
-            href={pipelinePath(request, patterns.editPipelinePage)}
-            text="Edit the pipeline"
+            kind={repository === null ? undefined : "secondary"}
+            href={repositoryPath(request)}
+            text={repository === null ? "Enter its address" : "Correct the repository"}
           />
         </p>
       </>

@@ -315,7 +315,13 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
       without.answer.headers.get("location"),
       `${at}/pipelines/${without.slug}?notice=pipeline_created&build=next`,
     );
-    assert.match(await show(without.path), /No repository/);
+    const page = await show(without.path);
+    assert.match(page, /No repository/);
+    assert.match(page, /The address decides the source host/);
+    assert.match(page, /Steps may skip the checkout/);
+    const edit = `${at}/pipelines/${without.slug}/edit`;
+    assert.ok(page.includes(`href="${edit}#field-repository"`));
+    assert.match(await show(edit), /<input id="field-repository"/);
     assert.equal((await pages.asBob.post(`${path}/rotate`, {})).status, 404);
   });
 });
