@@ -8,20 +8,21 @@ import { type TriggerType, typeOfTrigger } from "./types.ts";
  * @param secret of a verified trigger. Default: the user types it into the first line
  */
 export function curlCommand(
-  { sample, eventHeader, sampleEvent, signatures }: TriggerType,
+  type: TriggerType,
   {
     url,
     isVerified,
     secret: known = "the secret of this trigger",
   }: { url: string; isVerified: boolean; secret?: string | undefined },
 ): string {
+  const { sample, eventHeader, sampleEvent } = type;
   const body = quoteForShell(JSON.stringify(sample));
   const headers = [
     quoteForShell("Content-Type: application/json"),
     ...(eventHeader && sampleEvent ? [quoteForShell(`${eventHeader}: ${sampleEvent}`)] : []),
   ];
-  const signature = signatures.find(({ scheme }) => scheme !== "standard");
-  if (!isVerified || !signature || signature.scheme === "standard") return curl(url, headers, body);
+  const signature = commandSignature(type);
+  if (!isVerified || !signature) return curl(url, headers, body);
   const secret = `SECRET=${quoteForShell(known)}`;
   if (signature.scheme === "token")
     return [secret, curl(url, [...headers, `"${signature.header}: $SECRET"`], body)].join("\n");
@@ -56,6 +57,17 @@ export function pushCommand(
   });
   const type = typeOfTrigger(issueTracker, { type: triggerType, signature: null });
   return curlCommand({ ...type, sample: body, sampleEvent: event }, { url, isVerified, secret });
+}
+
+/** Says if the push of `pushCommand` has the secret as a token, and no signature. */
+export function sendsToken(issueTracker: string, provider: ProviderId): boolean {
+  const type = typeOfTrigger(issueTracker, { type: providers[provider].triggerType, signature: null });
+  return commandSignature(type)?.scheme === "token";
+}
+
+/** Commands cannot make signatures of the standard scheme. */
+function commandSignature({ signatures }: Pick<TriggerType, "signatures">) {
+  return signatures.find((signature) => signature.scheme !== "standard");
 }
 
 /** The webhook of a pipeline, for a command that sends to it. */

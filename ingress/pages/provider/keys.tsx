@@ -29,7 +29,18 @@ import { TryPush } from "./try-push.tsx";
 async function keysPage(
   services: Services,
   { organization }: MemberRequest,
-  { title, pipeline, provider }: { title: string; pipeline: PipelineFacts; provider: ProviderId },
+  {
+    title,
+    pipeline,
+    provider,
+    isChange,
+  }: {
+    title: string;
+    pipeline: PipelineFacts;
+    provider: ProviderId;
+    /** The host still has others. */
+    isChange: boolean;
+  },
   webhook: OpenedWebhook,
 ): Promise<PageContent> {
   const { webhookUrl, secret } = webhook;
@@ -45,6 +56,7 @@ async function keysPage(
         <h1>{title}</h1>
         <section class="card" aria-labelledby="keys">
           <h2 id="keys">For {host}</h2>
+          {isChange && <p class="warning">Until {host} has this, what it sends is refused.</p>}
           {secret !== null && (
             <p>
               <strong>Copy the secret now: it is not shown again.</strong> Members find the address under{" "}
@@ -84,7 +96,10 @@ async function keysPage(
           />
         </section>
         <p class="actions">
-          <LinkButton href={pathTo(patterns.providerPage, parameters)} text="Wait for the first delivery" />
+          <LinkButton
+            href={pathTo(patterns.providerPage, parameters)}
+            text={`Wait for the ${isChange ? "next" : "first"} delivery`}
+          />
         </p>
       </>
     ),
@@ -101,13 +116,18 @@ export async function newKeysPage(
   const provider = await providerIn(services.db, pipeline);
   const webhook = await findWebhook(services.db, { pipelineId: pipeline.id });
   if (!provider || !webhook) return undefined;
-  return keysPage(services, request, { title, pipeline, provider }, openWebhook(services, webhook));
+  return keysPage(
+    services,
+    request,
+    { title, pipeline, provider, isChange: false },
+    openWebhook(services, webhook),
+  );
 }
 
 /** GET …/provider/secret */
 export const providerSecretPage = memberPage(async (services, request) => {
-  const { webhook } = await loadProviderDetails(services, request);
-  if (!webhook) throw notFound("provider");
+  const { provider, webhook } = await loadProviderDetails(services, request);
+  if (provider === null || !webhook) throw notFound("provider");
   const isVerified = webhook.row.secretSealed !== null;
   const path = providerPath(request, patterns.providerSecretPage);
   return narrowPage({
@@ -118,7 +138,7 @@ export const providerSecretPage = memberPage(async (services, request) => {
       <>
         <p>
           The source host signs each request with the secret, or sends it along. Requests without the right
-          one are refused with 401.
+          one are refused with 401: those of {providers[provider].title} too, until it has the new one.
         </p>
         <div class="actions">
           <PostButton path={path} fields={{ do: "replace" }}>
@@ -151,7 +171,7 @@ export const changeProviderSecret = memberAction(async (services, request, form)
   const secret = form.get("do") === "remove" ? null : issueToken("webhookSecret");
   await setWebhookSecret(services, request.actor, pipeline, secret);
   if (secret === null) return withNotice(providerPath(request), "provider_unverified");
-  const shown = { title: "New secret", pipeline, provider };
+  const shown = { title: "New secret", pipeline, provider, isChange: true };
   return keysPage(services, request, shown, { webhookUrl: webhook.url, secret });
 });
 
@@ -173,6 +193,8 @@ export const rotateProviderPage = memberPage(async (services, request) => {
 export const rotateProviderForm = memberAction(async (services, request) => {
   const { pipeline, provider } = await loadProvider(services, request);
   if (provider === null) throw notFound("provider");
+  const isChange = (await findWebhook(services.db, { pipelineId: pipeline.id })) !== undefined;
   const opened = await rotateWebhook(services, request.actor, pipeline);
-  return keysPage(services, request, { title: "New address and secret", pipeline, provider }, opened);
+  const shown = { title: "New address and secret", pipeline, provider, isChange };
+  return keysPage(services, request, shown, opened);
 });

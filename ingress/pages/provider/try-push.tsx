@@ -1,19 +1,19 @@
-import { type PushedTo, pushCommand } from "../../../shared/triggers/curl-command.ts";
+import { type PushedTo, pushCommand, sendsToken } from "../../../shared/triggers/curl-command.ts";
 import { CopyField } from "../ui/copy-field.tsx";
 
 /** A command that sends the webhook of a pipeline a push. The page needs `copy.js`. */
 export function TryPush({ issueTracker, ...to }: PushedTo & { issueTracker: string }) {
   const { isVerified, secret } = to.webhook;
+  const proof = sendsToken(issueTracker, to.provider)
+    ? ", with the secret as a token"
+    : ", signed with the secret";
   return (
     <>
       <p>
         This command sends a push to <code>{to.pipeline.defaultBranch}</code>
-        {isVerified &&
-          (secret === undefined
-            ? ", once you have put the secret into its first line"
-            : ", signed with the secret")}
-        . It makes a build, unless the settings of the pipeline leave it out. Its commit is made up: put in
-        one of yours where steps check out the repository.
+        {isVerified && (secret === undefined ? ", once you have put the secret into its first line" : proof)}.
+        It makes a build, unless the settings of the pipeline leave it out. Its commit is made up: put in one
+        of yours where steps check out the repository.
       </p>
       <CopyField
         id="command"

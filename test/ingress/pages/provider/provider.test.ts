@@ -63,11 +63,12 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
   });
 
   for (const host of ["github.com", "gitlab.com", "codeberg.org", "bitbucket.org"])
-    it(`shows a command that sends a signed push, of which a build is made: ${host}`, async () => {
+    it(`shows a command that sends a verified push, of which a build is made: ${host}`, async () => {
       const { answer, path } = await create(`https://${host}/acme/app.git`);
       const { secret = "" } = keysIn(answer);
       const command = commandIn(read(answer));
-      assert.match(words(read(answer)), /a push to main , signed with the secret\./);
+      const proof = host === "gitlab.com" ? "with the secret as a token" : "signed with the secret";
+      assert.ok(words(read(answer)).includes(`a push to main , ${proof}.`), proof);
 
       const { stdout } = await run("sh", ["-c", `${command} -s -w ' %{http_code}'`]);
 
@@ -129,10 +130,17 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
   });
 
   it("makes a new secret, which it shows once; the former one no longer verifies", async () => {
-    const { path, url, secret } = await onGithub();
+    const { answer: created, path } = await create("git@github.com:acme/app.git");
+    const { url, secret } = keysIn(created);
+    assert.match(words(await show(`${path}/secret`)), /401: those of GitHub too, until it has the new one\./);
 
-    const changed = keysIn(await pages.asBob.post(`${path}/secret`, { do: "replace" }));
+    const answer = await pages.asBob.post(`${path}/secret`, { do: "replace" });
 
+    const changed = keysIn(answer);
+    const [first, later] = [read(created), read(answer)];
+    assert.match(later, /Until GitHub has this, what it sends is refused\..*Wait for the next delivery/s);
+    assert.doesNotMatch(first, /Until GitHub has this/);
+    assert.match(first, /Wait for the first delivery/);
     assert.equal(changed.url, url);
     assert.notEqual(changed.secret, secret);
     assert.equal(await deliver(url, secret), 401);
