@@ -7,7 +7,7 @@ import type { RedisKeys } from "./keys.ts";
 
 export type Topic = `${"cluster" | "queue" | "pipeline" | "build" | "job" | "trigger" | "user"}:${string}`;
 
-/** Events may be lost. Listeners read the row. */
+/** Events may be lost while Redis is away. Listeners read the row, and are called once it is back. */
 export interface Events {
   /** Never throws, and does not wait. Events of a turn of the event loop are sent together. */
   publish(topics: Topic[]): void;
@@ -45,13 +45,15 @@ export function createEvents(options: {
     const notified = new Set(message.split(" ").flatMap((topic) => [...(listeners.get(topic) ?? [])]));
     for (const listener of notified) listener();
   };
+  /** For the events before it, which nobody heard. */
+  const notifyAll = () => notify([...listeners.keys()].join(" "));
   const listen = () => {
     if (subscriber) return;
     subscriber = connect();
     subscriber.on("message", (_channel, message: string) => notify(message));
     pings = setInterval(() => subscriber?.ping().catch(() => {}), pingEveryMs);
     pings.unref();
-    subscriber.subscribe(keys.events).catch(() => {}); // ioredis subscribes again when Redis is back
+    subscriber.on("ready", () => subscriber?.subscribe(keys.events).then(notifyAll, () => {}));
   };
 
   return {
