@@ -159,7 +159,7 @@ export const pipelineMembers = {
     field: {
       label: "Branches",
       name: "branches",
-      hint: "Patterns such as main release/*, separated by spaces. Others are not built. Empty: all are. For all else, such as tags and authors, the source host’s settings have a condition.",
+      hint: "Patterns such as main release/*, separated by spaces. Others are not built. Empty: all are. For all else, such as tags and authors, the source host’s settings have a filter.",
     },
   },
   cloneMirrorUrl: {

@@ -239,7 +239,7 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
     assert.ok(unlimited.includes(`Of pushes, all branches. <a href="${edit}">Limit them</a>`));
     assert.ok(unlimited.includes(`There is no filter. <a href="${settings}">Set one</a>`));
     assert.ok((await show(path)).includes(`all\u00a0· <a href="${path}/provider#built">What it builds</a>`));
-    assert.ok((await show(edit)).includes(`have a condition. <a href="${settings}">See the condition</a>`));
+    assert.ok((await show(edit)).includes(`have a filter. <a href="${settings}">See the filter</a>`));
     assert.ok((await show(settings)).includes(`use <a href="${edit}">Branches</a> of the`));
   });
 });
