@@ -15,6 +15,7 @@ import { RequestName } from "./facts.tsx";
 import { Headline } from "./headline.tsx";
 import { retryHint } from "./jobs.tsx";
 import type { LoadedBuild } from "./load.ts";
+import { mayUnblock } from "./unblock.tsx";
 import { halfTimeOf } from "./usual.ts";
 
 interface HeadProps {
@@ -161,7 +162,7 @@ function Actions({ data, sources, request }: HeadProps & { sources: StepsSources
   const { build, pipeline, failedJobs, unblockable } = data;
   const isCancelable = !build.finishedAt && build.state !== "canceling";
   const hasRetry = failedJobs > 0 && ["failed", "failing", "blocked_failed"].includes(build.state);
-  const isBlocked = !hasRetry && unblockable.length > 0;
+  const isBlocked = !hasRetry && unblockable.some((job) => mayUnblock(job, request));
   const canRebuild = pipeline.allowRebuilds && !pipeline.archivedAt;
   const isRebuildFirst = hasRetry && sources.areEdited && canRebuild;
   const cancel = (className: string) => (

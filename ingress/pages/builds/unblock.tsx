@@ -46,7 +46,8 @@ export function Unblocks({
   );
 }
 
-function mayUnblock(job: Job, { role }: MemberRequest): boolean {
+/** A step that names teams is for admins. */
+export function mayUnblock(job: Pick<Job, "options">, { role }: Pick<MemberRequest, "role">): boolean {
   return !isForAdmins(job) || role === "admin";
 }
 

@@ -119,7 +119,9 @@ function inWords(need: Need, request: MemberRequest): Words {
         button: <Resume queue={need.queue} request={request} />,
       };
     case "blocked": {
-      const { build, pipeline } = need.placed;
+      const { isForReader, steps, placed } = need;
+      const { build, pipeline } = placed;
+      const at = steps.length > 0 ? ` at ${steps.join(", ")}` : isForReader ? " for people" : "";
       const place = { org: request.organization.slug, slug: pipeline.slug, number: String(build.number) };
       const path = pathTo(patterns.buildPage, place);
       const name = `${pipeline.name} #${build.number}`;
@@ -130,8 +132,12 @@ function inWords(need: Need, request: MemberRequest): Words {
             <BuildName pipeline={pipeline.name} number={build.number} />
           </a>
         ),
-        reason: need.steps.length > 0 ? `waits at ${need.steps.join(", ")}` : "waits for people",
-        button: <LinkButton kind="secondary" href={`${path}#unblock`} text="Unblock" hidden={name} />,
+        reason: `${isForReader ? "waits" : "waits for admins"}${at}`,
+        button: isForReader ? (
+          <LinkButton kind="secondary" href={`${path}#unblock`} text="Unblock" hidden={name} />
+        ) : (
+          <Look path={path} at={name} />
+        ),
       };
     }
   }

@@ -1,4 +1,3 @@
-import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listPlacedJobs } from "../../../shared/agents/list-store.ts";
 import { listReasonsInQueues, type WaitingReason } from "../../../shared/agents/waiting/reason.ts";
@@ -19,6 +18,7 @@ import { blockedBuildStates } from "../../../shared/vocabulary.ts";
 import type { PlacedBuild } from "../builds/list.tsx";
 import { withPipelines } from "../builds/load.ts";
 import { needsPeople } from "../job-facts/remedy.tsx";
+import type { MemberRequest } from "../ui/member-page.ts";
 
 /** Rows of each kind that are read. */
 const limits = { paused: 100, waiting: 50, blocked: 20, refusalCounts: 100, steps: 100 };
@@ -30,12 +30,16 @@ export type Need =
   | { kind: "no_agent_with_tags"; queue: Queue; tags: string[]; since: Date }
   | { kind: "agents_paused"; queue: Queue; since: Date }
   | { kind: "paused"; queue: Queue; by: string; since: Date }
-  | { kind: "blocked"; placed: PlacedBuild; steps: string[]; since: Date };
+  | { kind: "blocked"; placed: PlacedBuild; steps: string[]; isForReader: boolean; since: Date };
 
 export type Needs = Awaited<ReturnType<typeof loadNeeds>>;
 
 /** Like causes are one need. A few rows of each kind are read, by indexes. */
-export async function loadNeeds(services: Services, { id }: Organization, work: QueueWork[]) {
+export async function loadNeeds(
+  services: Services,
+  { organization: { id }, role }: Pick<MemberRequest, "organization" | "role">,
+  work: QueueWork[],
+) {
   const { db, clock } = services;
   const hour = hourOf(clock.now());
   const since = new Date(hour.getTime() - hourMs);
@@ -51,7 +55,7 @@ export async function loadNeeds(services: Services, { id }: Organization, work: 
       ...refusing(refusals.filter(({ triggerId }) => !mended.has(triggerId))),
       ...(await waitingForAgents(services, id, work)),
       ...(await pausedQueues(services, paused)),
-      ...(await blockedBuilds(services, id)),
+      ...(await blockedBuilds(services, id, role)),
     ],
     /** Queues. */
     paused: paused.length,
@@ -155,19 +159,27 @@ async function pausedQueues({ db, clock }: Services, paused: PausedQueue[]): Pro
   }));
 }
 
-async function blockedBuilds(services: Services, organizationId: string): Promise<Need[]> {
+async function blockedBuilds(
+  services: Services,
+  organizationId: string,
+  role: MemberRequest["role"],
+): Promise<Need[]> {
   const { db } = services;
   const filter = { organizationId, states: blockedBuildStates, includePaused: true };
   const { rows } = await listBuildsInBrief(db, filter, { limit: limits.blocked, offset: 0 });
   const ids = rows.map(({ id }) => id);
   const waiting = await listWaitingSteps(db, ids, limits.steps);
   const steps = Map.groupBy(waiting, ({ buildId }) => buildId);
-  return (await withPipelines(services, rows)).map((placed) => ({
-    kind: "blocked",
-    placed,
-    steps: (steps.get(placed.build.id) ?? []).flatMap(({ label }) => label ?? []),
-    since: placed.build.createdAt,
-  }));
+  return (await withPipelines(services, rows)).map((placed) => {
+    const ofBuild = steps.get(placed.build.id) ?? [];
+    return {
+      kind: "blocked",
+      placed,
+      steps: ofBuild.flatMap(({ label }) => label ?? []),
+      isForReader: role === "admin" || !ofBuild.length || ofBuild.some(({ isForAdmins }) => !isForAdmins),
+      since: placed.build.createdAt,
+    };
+  });
 }
 
 function earliest(times: Date[]): Date {

@@ -41,13 +41,14 @@ export function NumberLine({
   const queues = pathTo(patterns.clustersPage, { org });
   // Home lists no refusal of a trigger that took a later delivery.
   const isListed = list.some(({ kind }) => kind === "refuses");
+  const isForReader = list.every((need) => need.kind !== "blocked" || need.isForReader);
   const deliveries = pathTo(patterns.deliveriesPage, { org });
   const busy = `of ${countInWords(agents.connected)} ${agents.connected === 1 ? "agent" : "agents"} busy`;
   return (
     <ul class="numbers" data-blocks="numbers" aria-label="Now">
       <Figure count={running} text="run" path={builds("running")} />
       <Figure count={waiting} text="wait" path={builds("scheduled")} />
-      <Figure count={blocked} text="blocked for you" path={builds("blocked")} />
+      <Figure count={blocked} text={isForReader ? "blocked for you" : "blocked"} path={builds("blocked")} />
       <Figure count={paused} text={paused === 1 ? "queue paused" : "queues paused"} path={queues} />
       <Figure count={agents.busy} text={busy} path={queues} />
       <Figure count={refused} text="refused this hour" path={isListed ? "#needs" : deliveries} />

@@ -37,7 +37,8 @@ export const homePage = memberPage(async (services, request) => {
 });
 
 /** A few rows of each kind, by indexes. */
-async function loadHome(services: Services, { organization, event, user }: MemberRequest) {
+async function loadHome(services: Services, request: MemberRequest) {
+  const { organization, event, user } = request;
   const { db, clock } = services;
   const { id } = organization;
   const name = (event.url.searchParams.get("name") ?? "").slice(0, 200).replaceAll("\0", "");
@@ -61,7 +62,7 @@ async function loadHome(services: Services, { organization, event, user }: Membe
     work,
     hasMoreQueues: queues.length > maxQueues,
     numbers: await loadNumbers(services, organization),
-    needs: await loadNeeds(services, organization, work),
+    needs: await loadNeeds(services, request, work),
     pipelines,
     mine: await loadMine(services, id, user, recent),
     progress: steps && (await loadProgress(services, id, { steps, first: pipelines.rows[0] })),

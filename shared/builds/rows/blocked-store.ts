@@ -92,9 +92,11 @@ type WaitingStep = Awaited<ReturnType<typeof selectWaitingSteps>>[number];
 const waitingSteps = prepared<{ buildIds: string[]; limit: number }, WaitingStep, Db>(selectWaitingSteps);
 
 function selectWaitingSteps(db: Db) {
-  const { buildId, ownLabel, state, unblockable, position } = db.tables.jobs;
+  const { buildId, ownLabel, ownOptions, state, unblockable, position } = db.tables.jobs;
+  // `isForAdmins` without the options, which may be long.
+  const isForAdmins = sql`${ownOptions} -> 'manual' -> 'allowed_teams' is not null`.mapWith(Boolean);
   return db
-    .select({ buildId, label: ownLabel })
+    .select({ buildId, label: ownLabel, isForAdmins })
     .from(db.tables.jobs)
     .where(and(isOneOf(buildId, "buildIds"), eq(state, "blocked"), eq(unblockable, true)))
     .orderBy(asc(buildId), asc(position))

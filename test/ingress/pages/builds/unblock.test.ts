@@ -30,6 +30,8 @@ describeWorld("the page of a blocked build", startQueuePages, (pages) => {
         ),
     };
   };
+  const home = async (visitor: typeof pages.asAda) =>
+    (await visitor.get("/organizations/acme")).text.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
   const options = [
     { label: "Here", value: "here" },
     { label: "There", value: "there" },
@@ -87,6 +89,16 @@ describeWorld("the page of a blocked build", startQueuePages, (pages) => {
     const shown = (await pages.asBob.get(path)).text;
     assert.match(shown, /Only admins of the organization can unblock it: its step names allowed_teams/);
     assert.ok(!shown.includes(`action="${form}"`));
+    assert.doesNotMatch(shown, /href="#unblock"/, "no button leads to a form that is not there");
+    assert.match((await pages.asAda.get(path)).text, /href="#unblock"/);
+    assert.match(
+      await home(pages.asBob),
+      /\d+ blocked 0 .* waits for admins at Release\? .* Look at blocked-\d/,
+    );
+    assert.match(
+      await home(pages.asAda),
+      /\d+ blocked for you 0 .* waits at Release\? .* Unblock blocked-\d/,
+    );
     assert.equal((await pages.asBob.post(form, {})).status, 403);
     assert.ok((await pages.asAda.get(path)).text.includes(`action="${form}"`));
     assert.equal((await pages.asAda.post(form, {})).status, 303);
@@ -106,10 +118,7 @@ describeWorld("the page of a blocked build", startQueuePages, (pages) => {
   });
 
   it("is counted on the home page, and has a chip", async () => {
-    const home = (await pages.asBob.get("/organizations/acme")).text
-      .replace(/<[^>]*>/g, " ")
-      .replace(/\s+/g, " ");
-    assert.match(home, /\d+ blocked for you/);
+    assert.match(await home(pages.asBob), /\d+ blocked for you/);
     assert.match(
       (await pages.asBob.get("/organizations/acme/builds?state=blocked")).text,
       /state blocked_passed/,
