@@ -187,7 +187,7 @@ function Row({
   const place = [queue?.key, agents.get(job.agentId ?? "")?.name].filter(Boolean).join(separator);
   return (
     <li data-part="" id={job.id} class={isPaused ? "paused" : kindOf(job)}>
-      <StateIcon state={job.state} />
+      <StateIcon state={kindOf(job)} />
       <span class="what">
         <a href={jobPath(request, job.id)}>{titleOf(job)}</a>
         <span class="hidden">{isPaused ? " paused" : ` ${stateInWords(job.state)}`}</span>
@@ -272,7 +272,7 @@ function Earlier({ jobs, job, request }: { jobs: RetriedJob[]; job: Job; request
             <a href={jobPath(request, each.id)}>
               {each.retryOfJobId ? `Retry ${each.retriesCount}` : "First"}
             </a>{" "}
-            <State state={each.state} />
+            <State state={each.state} kind={kindOf(each)} />
             <Failure job={each} />
           </li>
         ))}

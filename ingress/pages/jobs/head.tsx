@@ -9,7 +9,7 @@ import { Buttons } from "../builds/jobs.tsx";
 import { QueueLink } from "../builds/sections.tsx";
 import { StepsSource, type StepsSources } from "../commits/steps-source.tsx";
 import { Triggered } from "../job-facts/triggered.tsx";
-import { brokenInWords } from "../states/kinds.ts";
+import { brokenInWords, kindOf } from "../states/kinds.ts";
 import { State, stateInWords } from "../states/state.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { countInWords } from "../ui/pager.tsx";
@@ -38,7 +38,7 @@ export function Head(props: HeadProps) {
   return (
     <div class="heading job-head" id="job-head">
       <h1>
-        {titleOf(job)} <State state={job.state} />
+        {titleOf(job)} <State state={job.state} kind={kindOf(job)} />
       </h1>
       <Summary {...props} />
       <Runs {...props} />

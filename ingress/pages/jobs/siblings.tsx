@@ -72,7 +72,7 @@ export function JobsOfBuild({
         {jobs.map((job) => (
           <li key={job.id}>
             <a href={jobPath(request, job.id)} aria-current={job.id === present.id ? "page" : undefined}>
-              <StateIcon state={job.state} />
+              <StateIcon state={kindOf(job)} />
               <span class="hidden">{stateInWords(job.state)} </span>
               <span class="name">
                 {titleOf(job)}

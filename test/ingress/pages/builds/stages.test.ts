@@ -40,6 +40,23 @@ describeWorldOn(sqlite, "the stages on the page of a build", startQueuePages, (p
     assert.match(textOf(text), /Deploy waiting Waits for Tests in a browser default/);
   });
 
+  it("have the icon of a job that its row has", async () => {
+    const steps: Step[] = [
+      { label: "Build", command: "make build" },
+      { type: "block", label: "Release?" },
+      { label: "Deploy", command: "make deploy" },
+    ];
+    const states = { Build: "passed", Deploy: "blocked" } as const;
+
+    const { text } = await pages.asBob.get(await make({ name: "Icons", steps, states }));
+
+    const icons = [...text.matchAll(/<svg class="icon (tone-\w+)"[^>]*>((?:(?!<svg).)*?)Deploy</gs)];
+    assert.deepEqual(
+      icons.map(([, tone]) => tone),
+      ["tone-other", "tone-other"],
+    );
+  });
+
   it("cut no character of a long title or message in half", async () => {
     const titles = [58, 59].map((length) => `${"x".repeat(length)}😀 and more`);
     const steps: Step[] = [
