@@ -7,6 +7,7 @@ import { clusterPath } from "../address/cluster.ts";
 import { queuePath } from "../address/queue.ts";
 import { StartAgent } from "../agents/start.tsx";
 import { Agents } from "../agents/table.tsx";
+import { QueueState } from "../queues/state.tsx";
 import { jobCountInWords } from "../queues/words.ts";
 import type { Draft } from "../resources/draft.ts";
 import { MemberFields } from "../resources/fields.tsx";
@@ -104,7 +105,7 @@ function QueueTable({
               <a href={clusterPath(request, cluster)}>{cluster.name}</a>
             </td>
             <td>
-              <State state={queue.dispatchPausedAt ? "paused" : "active"} />
+              <QueueState queue={queue} waiting={waiting} connected={connected} />
             </td>
             <td class="number" data-label="Waiting">
               {jobCountInWords(waiting)}

@@ -7,9 +7,9 @@ import { StartAgent } from "../agents/start.tsx";
 import { Agents } from "../agents/table.tsx";
 import { AgentTokens, addAgentToken, type RefusedToken } from "../agents/tokens.tsx";
 import { LevelChart } from "../charts/level-chart.tsx";
+import { connectedOf, QueueState } from "../queues/state.tsx";
 import { agentsInWords, jobCountInWords } from "../queues/words.ts";
 import { titleOf } from "../resources/title.ts";
-import { State } from "../states/state.tsx";
 import { AuditList } from "../ui/audit-list.tsx";
 import { LinkButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
@@ -166,7 +166,13 @@ function Actions({ request, cluster }: { request: MemberRequest; cluster: Cluste
   );
 }
 
-function Queues({ details: { cluster, queues, counts }, org }: { details: ClusterDetails; org: string }) {
+function Queues({
+  details: { cluster, queues, counts, agents },
+  org,
+}: {
+  details: ClusterDetails;
+  org: string;
+}) {
   return (
     <Table caption="Queues" columns={["Queue", "State", "Waiting", "Running", "Agents"]} isList>
       {queues.map((queue) => {
@@ -179,7 +185,7 @@ function Queues({ details: { cluster, queues, counts }, org }: { details: Cluste
               {queue.id === cluster.defaultQueueId && <span class="tag">default</span>}
             </th>
             <td>
-              <State state={queue.dispatchPausedAt ? "paused" : "active"} />
+              <QueueState queue={queue} waiting={waiting} connected={connectedOf(queue, agents)} />
             </td>
             <td class="number" data-label="Waiting">
               {jobCountInWords(waiting)}

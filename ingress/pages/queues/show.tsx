@@ -5,7 +5,6 @@ import { queuePath } from "../address/queue.ts";
 import { StartAgent } from "../agents/start.tsx";
 import { Agents } from "../agents/table.tsx";
 import { LevelChart } from "../charts/level-chart.tsx";
-import { State } from "../states/state.tsx";
 import { AuditList } from "../ui/audit-list.tsx";
 import { FormError, LinkButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
@@ -15,6 +14,7 @@ import type { QueueCharts } from "./charts.ts";
 import { QueueJobs } from "./jobs.tsx";
 import { loadQueueDetails, type QueueDetails } from "./load.ts";
 import { Facts, Pause, PauseForm } from "./sections.tsx";
+import { connectedOf, QueueState } from "./state.tsx";
 import { WaitsOf } from "./waits.tsx";
 
 interface Refused {
@@ -51,13 +51,14 @@ function QueueView({
   details: QueueDetails;
   refused: Refused | undefined;
 }) {
-  const { queue, audit } = details;
+  const { queue, audit, counts, agents } = details;
   const isAdmin = request.role === "admin";
   return (
     <>
       <div class="heading">
         <h1>
-          {queue.key} <State state={queue.dispatchPausedAt ? "paused" : "active"} />
+          {queue.key}{" "}
+          <QueueState queue={queue} waiting={counts?.waiting ?? 0} connected={connectedOf(queue, agents)} />
         </h1>
         {isAdmin && (
           <p class="actions">

@@ -5,6 +5,7 @@ import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue, deleteQueue } from "../../../../shared/queues/queues.ts";
+import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { startQueuePages } from "../../../helpers/pages.ts";
 
@@ -42,6 +43,22 @@ describeWorldOn(sqlite, "the list of clusters", startQueuePages, (pages) => {
     assert.match((await entries())[0] ?? "", /100 or more jobs wait/);
     assert.match(primary, /Primary \d+ queues?\s· 2 jobs wait/);
     assert.doesNotMatch(idle, /wait/);
+  });
+
+  it("says of a queue whose jobs wait that it has no agent, as do the pages of its cluster and itself", async () => {
+    const { cluster, queue } = pages.paths;
+    const states = async () => {
+      const texts = ["/organizations/acme/clusters", cluster, queue].map(async (path) => {
+        const { text } = await pages.asBob.get(path);
+        return /class="state (\w+)".*?<\/svg>([\w ]+)</s.exec(text)?.slice(1);
+      });
+      return Promise.all(texts);
+    };
+    assert.deepEqual(await states(), Array(3).fill(["refuses", "no agent"]));
+
+    await startAgent(pages.url, await agentTokenOf(pages, pages.acme.cluster));
+
+    assert.deepEqual(await states(), Array(3).fill(["active", "active"]));
   });
 
   it("names the paused queues of each, three at most", async () => {
