@@ -1,5 +1,8 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 
+/** The chapter about filters of triggers. */
+export const filtersGuide = `${pathTo(patterns.guide, { page: "webhooks" })}#filters`;
+
 /** The guide to the members of steps. */
 export const stepsGuide = pathTo(patterns.guide, { page: "steps" });
 

@@ -1,5 +1,6 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { maxExpressionBytes } from "../../../shared/triggers/filter/compile.ts";
+import { filtersGuide } from "../address/guide.ts";
 import { conditionField, TextArea } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import type { FormProblems } from "../ui/problems.ts";
@@ -28,14 +29,22 @@ export function FilterField({
           "Filters are no longer available to this organization. This one still applies; it can only be removed."
         ) : (
           <>
-            A <abbr title="Common Expression Language">CEL</abbr> expression: only deliveries for which it is
-            true make a build. Empty: all do. For example{" "}
-            <code>webhook.headers.HTTP_X_GITHUB_EVENT == "push"</code> or{" "}
+            A <Cel /> expression: only deliveries for which it is true make a build. Empty: all do. For
+            example <code>webhook.headers.HTTP_X_GITHUB_EVENT == "push"</code> or{" "}
             <code>webhook.payload.ref == "refs/heads/main"</code>
           </>
         )
       }
     />
+  );
+}
+
+/** The language of filters, with its guide. */
+export function Cel() {
+  return (
+    <a href={filtersGuide} target="_blank" rel="noopener">
+      <abbr title="Common Expression Language">CEL</abbr>
+    </a>
   );
 }
 

@@ -8,7 +8,7 @@ import { findFilterWarning } from "../../../shared/triggers/filter/warnings.ts";
 import { triggerMembers } from "../../../shared/triggers/members.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
-import { visibleHeaders } from "../../../shared/triggers/types.ts";
+import { type TriggerType, typeOfTrigger, visibleHeaders } from "../../../shared/triggers/types.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import { setHeaders } from "../../http/respond.ts";
 import { loadTrigger, triggerPath } from "../address/trigger.ts";
@@ -19,6 +19,7 @@ import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { type FieldNames, type FormProblems, tryForm } from "../ui/problems.ts";
+import { Cel } from "./filter-field.tsx";
 import { Latest, Outcome, type Tried } from "./filter-trial.tsx";
 import { loadDeliveriesToTry, loadPayloadToTry } from "./load.ts";
 import { joinExpressions, PayloadTree } from "./payload-tree.tsx";
@@ -117,7 +118,11 @@ async function show(
             problems={problems}
             maxLength={maxExpressionBytes}
             {...conditionField}
-            hint={`CEL, ${maxExpressionBytes} bytes at most. Empty: every delivery builds.`}
+            hint={
+              <>
+                <Cel />, {maxExpressionBytes} bytes at most. Empty: every delivery builds.
+              </>
+            }
           />
           {deliveries.length > 0 && (
             <Select
@@ -160,7 +165,7 @@ async function show(
           shown={shown}
           hrefOf={(comparison) => hrefOf(joinExpressions(expression, comparison))}
         />
-        <Examples hrefOf={hrefOf} />
+        <Examples type={typeOfTrigger(services.config.issueTracker, trigger)} hrefOf={hrefOf} />
       </>
     ),
   });
@@ -182,14 +187,16 @@ const examples = [
   ['has(webhook.payload.action) && webhook.payload.action in ["opened", "reopened"]', "some actions"],
   ['webhook.payload.ref.matches("^refs/tags/v[0-9]+")', "version tags"],
 ] as const;
+const ofCommits = ['!webhook.payload.head_commit.message.contains("[skip ci]")', "no [skip ci]"] as const;
 
-/** A click fills the field. */
-function Examples({ hrefOf }: { hrefOf: (expression: string) => string }) {
+/** A click fills the field. Payloads of some types have no `head_commit`. */
+function Examples({ type, hrefOf }: { type: TriggerType; hrefOf: (expression: string) => string }) {
+  const shown = "head_commit" in type.sample ? [...examples, ofCommits] : examples;
   return (
     <section aria-labelledby="examples">
       <h2 id="examples">Examples</h2>
       <dl class="facts">
-        {examples.map(([expression, meaning]) => (
+        {shown.map(([expression, meaning]) => (
           <>
             <dt>{meaning}</dt>
             <dd>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
-import { read, startTriggerPages } from "./trigger-pages.ts";
+import { read, startTriggerPages, triggersPath } from "./trigger-pages.ts";
 
 const path = "/organizations/acme/try-filter";
 const example = {
@@ -58,5 +58,21 @@ describeWorldOn(sqlite, "the trial of a filter on an example", startTriggerPages
     assert.equal(status, 303);
     assert.match(headers.get("location") ?? "", /^\/sign-in\?/);
     assert.equal((await pages.asAda.get("/organizations/nobody/try-filter")).status, 404);
+  });
+});
+
+describeWorldOn(sqlite, "the page of a trigger's filter", startTriggerPages, (pages) => {
+  it("has an example about messages where pushes have one, and leads to the guide", async () => {
+    await updateOrganization(pages.services, "acme", { features: { webhook_filtering: true } });
+    const about = '<code>!webhook.payload.head_commit.message.contains("[skip ci]")</code>';
+    const shows = { github: true, gitea: true, gitlab: false, webhook: false };
+
+    for (const [type, isShown] of Object.entries(shows)) {
+      const { id } = await pages.acme.trigger({ type });
+      const page = read(await pages.member.get(`${triggersPath}/${id}/filter`));
+      assert.equal(page.includes(about), isShown, type);
+      assert.match(page, /<a href="\/docs\/webhooks#filters"[^>]*><abbr[^>]*>CEL</);
+    }
+    assert.match((await pages.member.get("/docs/webhooks")).text, /id="filters"/);
   });
 });
