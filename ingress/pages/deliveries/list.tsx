@@ -12,8 +12,17 @@ import { type LeftOut, leftOutInBrief } from "./left-out.tsx";
 
 export const statusWords = { build_created: "built", not_run: "not run", failed: "failed" } as const;
 
-export function DeliveryState({ delivery: { status } }: { delivery: Delivery }) {
+/** @param isBuilt it has a build: one that the delivery itself did not make was asked for by a person */
+export function DeliveryState({
+  delivery: { status },
+  isBuilt = false,
+}: {
+  delivery: Delivery;
+  isBuilt?: boolean;
+}) {
   const word = status === null ? "in process" : statusWords[status];
+  if (isBuilt && status !== null && status !== "build_created")
+    return <State state="built by hand" kind="build_created" />;
   return <State state={word} kind={status ?? "waiting"} />;
 }
 
@@ -61,7 +70,7 @@ export function Deliveries({
             </th>
             {nameTrigger && <td>{nameTrigger(delivery)}</td>}
             <td>
-              <DeliveryState delivery={delivery} />
+              <DeliveryState delivery={delivery} isBuilt={buildsByDelivery.has(delivery.id)} />
             </td>
             <td>
               <Result
@@ -79,7 +88,10 @@ export function Deliveries({
   );
 }
 
-/** `#4 #7 main Fix the build`, with the branch and message of the last build; else the reason for no build. */
+/**
+ * `#4 #7 main Fix the build`, with the branch and message of the last build; else the reason for no build. Both, if a
+ * person had it built.
+ */
 function Result({
   delivery,
   leftOut,
@@ -92,8 +104,8 @@ function Result({
   place: TriggerPlace | undefined;
 }) {
   const last = builds.at(-1);
+  const reason = leftOutInBrief(leftOut, reasonInWords(delivery));
   if (!last) {
-    const reason = leftOutInBrief(leftOut, reasonInWords(delivery));
     const about = firstLine(leftOut?.subject?.message ?? delivery.externalId ?? "");
     return (
       <div class="result">
@@ -121,6 +133,11 @@ function Result({
       <span class="branch" title={last.branch}>
         {last.branch}
       </span>
+      {reason && (
+        <span class="reason" title={reason}>
+          not at once: {reason}
+        </span>
+      )}
       <span class="message quiet" title={message}>
         {message}
       </span>

@@ -78,7 +78,7 @@ async function show(
       <>
         <div class="heading">
           <h1>
-            Delivery <DeliveryState delivery={delivery} />
+            Delivery <DeliveryState delivery={delivery} isBuilt={builds.length > 0} />
           </h1>
           <div class="actions">
             {canTry && (
@@ -142,7 +142,7 @@ function Facts({
 }: {
   delivery: Delivery;
   builds: BuildOfDelivery[];
-  /** Why it made no build. */
+  /** Why it made no build by itself. */
   reason: ComponentChildren;
   /** On its event. */
   note: string | undefined;
@@ -158,7 +158,7 @@ function Facts({
         value={builds.length > 0 && <BuildLinks builds={builds} parameters={parameters} />}
       />
       <Fact
-        name="Why no build"
+        name={builds.length > 0 ? "Why not at once" : "Why no build"}
         value={
           reason && note ? (
             <>

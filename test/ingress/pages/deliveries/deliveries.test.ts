@@ -193,7 +193,7 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
     assert.doesNotMatch((await bob.get(`${at}/filter`)).text, /webhook\.payload\.ref == (&quot;|")x/);
   });
 
-  it("show the filter that left a delivery out, and offer to build it, unless the pipeline is archived", async () => {
+  it("show the filter that left a delivery out, offer to build it unless the pipeline is archived, and say who did", async () => {
     const { path, at } = await trigger({ filter: 'webhook.payload.ref == "x"' });
     const delivery = await send(path, '{"ref":"y"}');
     await decideDue(pages.services);
@@ -219,6 +219,19 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
     await archivePipeline(pages.services, pages.actor, pages.acme.pipeline);
     assert.doesNotMatch(await show(), />Build it<|It would be built now/);
     await unarchivePipeline(pages.services, pages.actor, pages.acme.pipeline);
+
+    const state = /<h1>Delivery <span class="state (\w+)">.*?<\/svg>([^<]*)</s;
+    assert.deepEqual(state.exec(await show())?.slice(1), ["not_run", "not run"]);
+    await pages.asBob.post(`${at}/deliveries/${delivery}/rebuild`, { rebuild: "1" });
+    assert.deepEqual(state.exec(await show())?.slice(1), ["build_created", "built by hand"]);
+    assert.match(await show(), /Why not at once<\/dt><dd>the filter left it out/);
+    const list = async () => read(await pages.asBob.get(at));
+    assert.match(await list(), /built by hand<.*>not at once: the filter left it out</s);
+    await send(path, '{"ref":"x"}');
+    await decideDue(pages.services);
+    const [, newest = ""] = /class="delivery">(.*?)<\/tr>/s.exec(await list()) ?? [];
+    assert.match(newest, />built</);
+    assert.doesNotMatch(newest, /not at once/);
   });
 
   it("show why a filter is false, fill it by a click, and warn of a character class", async () => {
