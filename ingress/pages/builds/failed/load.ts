@@ -10,7 +10,7 @@ import type { PipelineFacts } from "../../../../shared/pipelines/store.ts";
 import type { Services } from "../../../../shared/services/services.ts";
 import { type CheckoutFailure, loadCheckoutFailure } from "../../job-facts/checkout-failure.ts";
 import { statesOf } from "../../states/kinds.ts";
-import { indexOfNotRun, indexOfReason, saysNoReason } from "./reasons.ts";
+import { indexOfNotRun, indexOfReason, missesFile, saysNoReason } from "./reasons.ts";
 
 const maxJobs = 3;
 /** The end of a log that is read for its last lines. */
@@ -29,6 +29,8 @@ export interface FailedJob {
   lines: LogLine[];
   /** Of the line that says most. */
   number: number | undefined;
+  /** It missed a file, and its pipeline has no repository. */
+  needsRepository: boolean;
   /** It ended before its command began. */
   checkout: CheckoutFailure | undefined;
 }
@@ -48,7 +50,9 @@ export async function loadFailed(
     const readable = logOfAttempt({ job, build, logs: own });
     const lines = await readEnd({ db }, readable);
     const checkout = await loadCheckoutFailure({ db }, { job, pipeline }, lines);
-    failed.push({ job, ...telling(lines, job.exitStatus), checkout });
+    const told = telling(lines, job.exitStatus);
+    const needsRepository = pipeline.repository === null && missesFile(told.lines.map(textOf));
+    failed.push({ job, ...told, needsRepository, checkout });
   }
   return failed;
 }

@@ -58,6 +58,15 @@ const notRun = anyOf(
   /: bad interpreter: /,
 );
 
+/** A file of the program's own folder is not there. */
+const missingFile = anyOf(
+  /\b[Nn]o such file or directory\b/,
+  /\bENOENT\b/,
+  /\bCannot find module '/,
+  /\b[Nn]o makefile found\b/,
+  /: \.{1,2}\/\S+: not found$/,
+);
+
 /** Lines that say that something failed, and not why. */
 const outcomes = anyOf(
   /^\S*make(\[\d+\])?: \*\*\* /,
@@ -81,6 +90,11 @@ export function saysNoReason(line: string): boolean {
  */
 export function indexOfNotRun(lines: string[], exitStatus: number | null): number {
   return exitStatus !== null && notRunStatuses.includes(exitStatus) ? lastNotRun(readable(lines)) : -1;
+}
+
+/** Says if a line names a file that is not there. */
+export function missesFile(lines: string[]): boolean {
+  return readable(lines).some((line) => missingFile.test(line));
 }
 
 /** The line that says best why a job failed. -1: none says it. */

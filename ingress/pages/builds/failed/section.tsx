@@ -6,6 +6,7 @@ import { patterns } from "../../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../../shared/pipelines/store.ts";
 import { Texts } from "../../../logs/texts.tsx";
 import { jobPath } from "../../address/build.ts";
+import { repositoryPath } from "../../address/pipeline.ts";
 import { CheckoutFailed } from "../../job-facts/checkout-failed.tsx";
 import { RowButton } from "../../job-facts/row-button.tsx";
 import { StateIcon } from "../../states/state.tsx";
@@ -52,7 +53,10 @@ export function Failed({
   );
 }
 
-function Failure({ failed: { job, lines, number, checkout }, ...place }: Place & { failed: FailedJob }) {
+function Failure({
+  failed: { job, lines, number, needsRepository, checkout },
+  ...place
+}: Place & { failed: FailedJob }) {
   const { request } = place;
   const { exitStatus, failureReason, attempt } = job;
   const path = jobPath(request, job.id);
@@ -76,6 +80,12 @@ function Failure({ failed: { job, lines, number, checkout }, ...place }: Place &
         )}
       </header>
       {checkout && <CheckoutFailed failure={checkout} job={job} {...place} />}
+      {needsRepository && (
+        <p class="job-note">
+          This pipeline has <a href={repositoryPath(request)}>no repository</a>: its jobs start in an empty
+          folder.
+        </p>
+      )}
       {lines.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrolling area
         <section class="lines excerpt" tabIndex={0} aria-label={`Lines of ${titleOf(job)}`}>

@@ -5,12 +5,15 @@ import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { startQueuePages } from "../../../helpers/pages.ts";
 
 describeWorldOn(sqlite, "what failed, on the page of a build", startQueuePages, (pages) => {
-  const excerptOf = async (log: string) => {
-    const made = await newJob(pages.services, pages.acme);
+  const pageOf = async (log: string, repository: string | null = null) => {
+    const made = await newJob(pages.services, pages.acme, { repository });
     const job = await leaseJob(pages.services, made);
     await job.log(log);
     await job.finish("failed");
-    const { text } = await pages.asAda.get(made.page.replace(/\/jobs\/.*/, ""));
+    return (await pages.asAda.get(made.page.replace(/\/jobs\/.*/, ""))).text;
+  };
+  const excerptOf = async (log: string) => {
+    const text = await pageOf(log);
     const [, excerpt = ""] = /<section class="lines excerpt"[^>]*><pre>(.*?)<\/pre>/s.exec(text) ?? [];
     const [, line] = /line ([\d,]+) of the log/.exec(text) ?? [];
     return {
@@ -43,6 +46,21 @@ describeWorldOn(sqlite, "what failed, on the page of a build", startQueuePages, 
     assert.deepEqual((await excerptOf(logOf("0 errors, error handling is on", "Error: 0"))).lines, last);
     const late = await excerptOf(`${logOf("ok 181")}\nfatal: no`);
     assert.deepEqual(late, { line: "402", lines: [...last.slice(1), "fatal: no"] });
+  });
+
+  it("says of a missing file that there is no repository, if there is none", async () => {
+    const note = /pipeline has <a href="[^"]*\/edit#field-repository">no repository<\/a>: its jobs start in/;
+    const missing = [
+      "npm error enoent Could not read package.json: Error: ENOENT: no such file or directory, open 'a'",
+      "make: *** No targets specified and no makefile found.  Stop.",
+      "sh: 1: ./test.sh: not found",
+      "Error: Cannot find module '/work/main.js'",
+      "cat: greeting.txt: No such file or directory",
+    ];
+    for (const line of missing) assert.match(await pageOf(`start\n${line}\n`), note, line);
+    assert.doesNotMatch(await pageOf(`${missing[0]}\n`, "https://github.com/acme/app.git"), note);
+    for (const other of ["Error: expected 1", "sh: 1: nmp: not found", "ok 1 ENOENT"])
+      assert.doesNotMatch(await pageOf(`${other}\n`), note, other);
   });
 
   it("prefers red lines, after the two before them", async () => {
