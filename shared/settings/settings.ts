@@ -152,7 +152,7 @@ const names = {
   demoFile: setting(
     "DEMO_FILE",
     z.string().optional(),
-    "File with the password of the demo, which the sign-in page names. `npm start` sets it while there is a demo",
+    "File with the password of the demo and commands to try, which pages name. `npm start` sets it while there is a demo",
   ),
   serviceName: setting(
     "SERVICE_NAME",

@@ -9,6 +9,7 @@ import { findStar } from "../../../shared/pipelines/stars/store.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { findPipelineWarning } from "../../../shared/pipelines/warnings.ts";
 import type { Services } from "../../../shared/services/services.ts";
+import { isLoopback } from "../../../shared/settings/urls.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
 import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
 import { loadBuildSearch, SearchedBuilds } from "../builds/search.tsx";
@@ -134,6 +135,11 @@ async function showPipeline(
                   One is made for every webhook that a{" "}
                   <a href={pathTo(patterns.triggersPage, parameters)}>trigger of this pipeline</a> receives.
                 </>
+              ) : isOfDemo(services, pipeline) ? (
+                <>
+                  A push makes one: the commands for it are in <code>{services.config.demoFile}</code>, in the
+                  folder of Signalbox.
+                </>
               ) : (
                 <>
                   A push makes one, once {providers[provider].title}{" "}
@@ -151,6 +157,12 @@ async function showPipeline(
       </>
     ),
   };
+}
+
+/** The git server of the demo, on this machine, sends its webhooks here already. */
+function isOfDemo({ config }: Services, { repository }: Pick<Pipeline, "repository">): boolean {
+  const host = URL.parse(repository ?? "")?.host;
+  return config.demoFile !== undefined && host !== undefined && isLoopback(host);
 }
 
 function Archive({
