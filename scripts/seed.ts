@@ -122,10 +122,11 @@ async function makeDemo(services: Services): Promise<Secrets> {
 /** Prints a field of the webhook's payload. Builds that nobody posted have none. */
 function greet(serviceName: string): CommandStep {
   const withoutPayload = { hello: "nobody: no webhook made this build, so it has no payload" };
+  const otherwise = "nobody: the payload of this build has no member hello";
   const read = `signalbox-agent meta-data get ${serviceName}:webhook --default '${JSON.stringify(withoutPayload)}'`;
   return {
     label: "Greet",
-    command: `${read} | node -p '"Hello, " + JSON.parse(fs.readFileSync(0)).hello'`,
+    command: `${read} | node -p '"Hello, " + (JSON.parse(fs.readFileSync(0))?.hello ?? "${otherwise}")'`,
   };
 }
 

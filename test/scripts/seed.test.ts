@@ -49,7 +49,7 @@ describe("the demo", () => {
     assert.deepEqual(await applications(), [cli]);
   });
 
-  it("greets without a payload, too", async (t) => {
+  it("greets without a payload, and without a name in it, too", async (t) => {
     const { services } = await open(t);
     await findOrMakeDemo(services);
     const [pipeline] = await services.db.select().from(services.db.tables.pipelines);
@@ -57,9 +57,12 @@ describe("the demo", () => {
     const [read = "", print = ""] = command.split(" | ");
 
     const fallback = /--default '(.*)'$/.exec(read)?.[1] ?? "";
-    const printed = spawnSync("sh", ["-c", print], { input: fallback, encoding: "utf8" });
+    const printed = (input: string) => spawnSync("sh", ["-c", print], { input, encoding: "utf8" }).stdout;
 
-    assert.equal(printed.stdout, "Hello, nobody: no webhook made this build, so it has no payload\n");
+    assert.equal(printed(fallback), "Hello, nobody: no webhook made this build, so it has no payload\n");
+    assert.equal(printed('{"hello":"signalbox"}'), "Hello, signalbox\n");
+    for (const payload of ['{"ref":"refs/heads/main"}', "null"])
+      assert.match(printed(payload), /^Hello, nobody: the payload of this build has no member hello\n$/);
   });
 
   it("does not touch an installation with other organizations", async (t) => {
