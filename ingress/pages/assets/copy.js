@@ -22,27 +22,28 @@ async function copyText(text) {
   return isCopied;
 }
 
-for (const button of document.querySelectorAll("button[data-copies]")) {
-  const field = document.getElementById(button.dataset.copies);
-  const status = button.nextElementSibling;
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    status.textContent = (await copy(field)) ? "Copied" : "It is selected: copy it with the keyboard";
-  });
-}
+/** Of a field of the page, or of a text of their own. */
+const buttons = "button[data-copies], button[data-text]";
 
 function showButtons(root) {
-  for (const button of root.querySelectorAll("button[data-text]")) button.hidden = false;
+  for (const button of root.querySelectorAll(buttons)) button.hidden = false;
 }
 
 showButtons(document);
 addEventListener("parsed", ({ detail }) => showButtons(detail));
 addEventListener("click", async ({ target }) => {
-  const button = target.closest?.("button[data-text]");
+  const button = target.closest?.(buttons);
   if (!button) return;
-  const isCopied = await copyText(button.dataset.text);
+  const { copies, text } = button.dataset;
+  const status = button.nextElementSibling;
+  if (copies !== undefined) {
+    const isCopied = await copy(document.getElementById(copies));
+    status.textContent = isCopied ? "Copied" : "It is selected: copy it with the keyboard";
+    return;
+  }
+  const isCopied = await copyText(text);
   button.focus();
-  button.nextElementSibling.textContent = isCopied ? "Copied" : "It could not be copied";
+  status.textContent = isCopied ? "Copied" : "It could not be copied";
 });
 
 // Keeps a secret out of the browser's back/forward cache.

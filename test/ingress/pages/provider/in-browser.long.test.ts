@@ -38,7 +38,7 @@ describeInBrowser("setting up a source host in a browser", startQueuePages, (pag
     return webhook;
   };
 
-  it("the page notices the first delivery, and keeps its button that copies the address", async () => {
+  it("the page notices the first delivery, and keeps its buttons that copy", async () => {
     const page = await open();
     const repository = "https://github.com/acme/noticed.git";
     const webhook = await waitForFirst(page, repository);
@@ -46,7 +46,10 @@ describeInBrowser("setting up a source host in a browser", startQueuePages, (pag
     assert.equal((await deliver(repository, webhook)).status, 201);
 
     await eventually("the delivery on the page", async () => /Last delivery/.test(await text(page)));
-    assert.ok(await page.getByRole("button", { name: "Copy the address" }).isVisible());
+    for (const name of ["Copy the address", "Copy command"])
+      assert.ok(await page.getByRole("button", { name }).isVisible(), name);
+    await page.getByRole("button", { name: "Copy command" }).click();
+    await page.getByText(/^(Copied|It is selected: copy it with the keyboard)$/).waitFor();
   });
 
   it("the page notices a refused delivery, too", async () => {
