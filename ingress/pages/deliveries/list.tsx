@@ -148,23 +148,34 @@ function Result({
 /** The last builds of a delivery that pages show. */
 export const maxBuildsOfDelivery = 10;
 
-/** `#4 #7` */
-export function BuildLinks({
+/**
+ * `#4 #7`
+ * @param stateOf default: no state stands beside a build
+ */
+export function BuildLinks<Made extends BuildOfDelivery>({
   builds,
   parameters,
+  stateOf,
 }: {
-  builds: BuildOfDelivery[];
+  builds: Made[];
   parameters: ParametersOf<typeof patterns.pipelinePage>;
+  stateOf?: (build: Made) => string;
 }) {
   return (
     <>
       {builds.length > maxBuildsOfDelivery && <span class="quiet">earlier ones, </span>}
-      {builds.slice(-maxBuildsOfDelivery).map(({ id, number }, index) => (
-        <Fragment key={id}>
+      {builds.slice(-maxBuildsOfDelivery).map((build, index) => (
+        <Fragment key={build.id}>
           {index > 0 && " "}
-          <a class="build" href={pathTo(patterns.buildPage, { ...parameters, number: String(number) })}>
-            #{number}
+          <a class="build" href={pathTo(patterns.buildPage, { ...parameters, number: String(build.number) })}>
+            #{build.number}
           </a>
+          {stateOf && (
+            <>
+              {" "}
+              <State state={stateOf(build)} />
+            </>
+          )}
         </Fragment>
       ))}
     </>

@@ -242,9 +242,7 @@ function Arrival({
     <p class={toneOf(newest?.state ?? "not_run") === "passed" ? "notice" : "quiet"}>
       Last delivery {at}:{" "}
       {newest ? (
-        <>
-          <BuildLinks builds={made} parameters={parameters} /> <State state={newest.state} />
-        </>
+        <BuildLinks builds={made} parameters={parameters} stateOf={({ state }) => state} />
       ) : (
         <>
           <DeliveryState delivery={last} />

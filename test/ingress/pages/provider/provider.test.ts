@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { it } from "node:test";
 import { promisify } from "node:util";
+import { and, eq } from "drizzle-orm";
 import { requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { withDefaults } from "../../../../shared/sources/settings.ts";
 import { decideDue } from "../../../helpers/builds.ts";
@@ -127,6 +128,21 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     const shown = await pages.asBob.get(delivery);
     assert.equal(shown.status, 200);
     assert.match(read(shown), /refs\/heads\/main/);
+  });
+
+  it("shows the state of each build of the last delivery", async () => {
+    const { path, slug, url, secret } = await onGithub();
+    await deliver(url, secret);
+    await decideDue(pages.services);
+    const delivery = new RegExp(`href="(${at}/[^"]*/deliveries/[0-9a-f-]+)"`).exec(await show(path))?.[1];
+    assert.equal((await pages.asBob.post(`${delivery}/rebuild`, { rebuild: "1" })).status, 303);
+    const { db } = pages.services;
+    const { builds } = db.tables;
+    const { id } = await requirePipeline(db, pages.acme.id, slug);
+    const first = and(eq(builds.pipelineId, id), eq(builds.number, 1));
+    await db.transaction(async (tx) => void (await tx.update(builds).set({ state: "failed" }).where(first)));
+
+    assert.match(words(await show(path)), /Last delivery .*?: #1 failed #2 not run /);
   });
 
   it("makes a new secret, which it shows once; the former one no longer verifies", async () => {
