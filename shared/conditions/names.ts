@@ -1,3 +1,4 @@
+import { nearestName } from "../members/nearest.ts";
 import { excerpt } from "../refusal.ts";
 
 /** A value of a condition. Lists that a condition writes may contain lists. */
@@ -105,14 +106,17 @@ export function describeWrongFunction(name: string): string {
 export function describeWrongName(text: string, names: ReadonlySet<Name>): string {
   if (isName(text)) return `${text} cannot be used here`;
   const known = [...names];
+  const nearest = nearestName(text, known);
+  if (nearest !== undefined) return `Unknown name ${text} (did you mean ${nearest}?)`;
   const parts = text.split(".");
   for (let length = parts.length; length > 0; length--) {
     const prefix = `${parts.slice(0, length).join(".")}.`;
-    const members = known.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
-    if (members.length === 0) continue;
+    const inside = known.filter((name) => name.startsWith(prefix));
+    if (inside.length === 0) continue;
+    const members = new Set(inside.map((name) => name.slice(prefix.length).split(".")[0]));
     const owner = prefix.slice(0, -1);
     const problem = owner === text ? `${text} has no value by itself` : `Unknown name ${text}`;
-    return `${problem}: ${owner} has ${members.join(", ")}`;
+    return `${problem}: ${owner} has ${[...members].join(", ")}`;
   }
   const meant = known.filter((name) => name.endsWith(`.${text}`));
   if (meant.length > 0) return `Unknown name ${text}: write ${meant.join(" or ")}`;

@@ -131,7 +131,12 @@ const names: Rows = [
     /^build\.pull_request has no value by itself: build\.pull_request has id, base_branch/,
   ],
   ["¦build.author", "build.author has no value by itself: build.author has id, name, email, teams"],
-  ["¦build.brnach == 'main'", /^Unknown name build\.brnach: build has id, number, branch, /],
+  ["¦build.brnach == 'main'", "Unknown name build.brnach (did you mean build.branch?)"],
+  ["true && ¦build.mesage == 'a'", "Unknown name build.mesage (did you mean build.message?)"],
+  [
+    "¦build.nothing_of_this_name",
+    "Unknown name build.nothing_of_this_name: build has id, number, branch, commit, message, tag, source, state, source_event, source_action, author, creator, merge_queue, pull_request",
+  ],
   [
     "true ||\n¦build.author.nick == 'a'",
     "Unknown name build.author.nick: build.author has id, name, email, teams",
