@@ -1,33 +1,39 @@
 import type { PipelineFacts } from "../pipelines/store.ts";
-import { quoteForShell } from "../shell.ts";
+import { quoteForShell, wordForShell } from "../shell.ts";
 import { type ProviderId, pathOf, providers } from "../sources/providers.ts";
 import { type TriggerType, typeOfTrigger } from "./types.ts";
 
-/**
- * A shell command that sends a delivery.
- * @param secret of a verified trigger. Default: the user types it into the first line
- */
-export function curlCommand(
+/** The webhook that a command sends to. */
+interface Target {
+  url: string;
+  isVerified: boolean;
+  /** Of a verified webhook. Default: the user types it into the first line */
+  secret?: string | undefined;
+}
+
+/** A shell command that sends a delivery. */
+export function curlCommand(type: TriggerType, to: Target): string {
+  return commandOf(type, { body: quoteForShell(JSON.stringify(type.sample)), variables: [] }, to);
+}
+
+/** @param payload.body a word of the shell, that may read the variables */
+function commandOf(
   type: TriggerType,
-  {
-    url,
-    isVerified,
-    secret: known = "the secret of this trigger",
-  }: { url: string; isVerified: boolean; secret?: string | undefined },
+  { body, variables }: { body: string; variables: string[] },
+  { url, isVerified, secret: known = "the secret of this trigger" }: Target,
 ): string {
-  const { sample, eventHeader, sampleEvent } = type;
-  const body = quoteForShell(JSON.stringify(sample));
+  const { eventHeader, sampleEvent } = type;
   const headers = [
     quoteForShell("Content-Type: application/json"),
     ...(eventHeader && sampleEvent ? [quoteForShell(`${eventHeader}: ${sampleEvent}`)] : []),
   ];
   const signature = commandSignature(type);
-  if (!isVerified || !signature) return curl(url, headers, body);
-  const secret = `SECRET=${quoteForShell(known)}`;
+  if (!isVerified || !signature) return [...variables, curl(url, headers, body)].join("\n");
+  const first = [`SECRET=${quoteForShell(known)}`, ...variables];
   if (signature.scheme === "token")
-    return [secret, curl(url, [...headers, `"${signature.header}: $SECRET"`], body)].join("\n");
+    return [...first, curl(url, [...headers, `"${signature.header}: $SECRET"`], body)].join("\n");
   return [
-    secret,
+    ...first,
     `BODY=${body}`,
     `SIGNATURE=$(printf %s "$BODY" | openssl dgst -${signature.algorithm} -hmac "$SECRET" ${encode[signature.encoding]})`,
     curl(
@@ -41,7 +47,8 @@ export function curlCommand(
 const sampleCommit = "6113728f27ae82c7b1a177c8d03f9e96e0adf246";
 
 /**
- * A shell command that sends a provider's webhook a push to the pipeline's default branch.
+ * A shell command that sends a provider's webhook a push to the pipeline's default branch. Its first lines set the branch
+ * and the message, as they stand inside a text of JSON.
  * @param webhook.secret undefined: it is not known here, so the user types it in
  */
 export function pushCommand(
@@ -51,12 +58,17 @@ export function pushCommand(
   const { triggerType, samplePush } = providers[provider];
   const { event, body } = samplePush({
     path: pathOf(pipeline.repository ?? "") ?? "",
-    branch: pipeline.defaultBranch,
+    branch: "$BRANCH",
     commit: sampleCommit,
-    message: "A test push",
+    message: "$MESSAGE",
   });
   const type = typeOfTrigger(issueTracker, { type: triggerType, signature: null });
-  return curlCommand({ ...type, sample: body, sampleEvent: event }, { url, isVerified, secret });
+  const branch = JSON.stringify(pipeline.defaultBranch).slice(1, -1);
+  const payload = {
+    body: quoteForShell(JSON.stringify(body)).replace(/\$(?:BRANCH|MESSAGE)\b/g, (name) => `'"${name}"'`),
+    variables: [`BRANCH=${wordForShell(branch)}`, "MESSAGE='A test push'"],
+  };
+  return commandOf({ ...type, sampleEvent: event }, payload, { url, isVerified, secret });
 }
 
 /** Says if the push of `pushCommand` has the secret as a token, and no signature. */
@@ -74,7 +86,7 @@ function commandSignature({ signatures }: Pick<TriggerType, "signatures">) {
 export interface PushedTo {
   pipeline: Pick<PipelineFacts, "repository" | "defaultBranch">;
   provider: ProviderId;
-  webhook: { url: string; isVerified: boolean; secret?: string | undefined };
+  webhook: Target;
 }
 
 const encode = { hex: "-r | cut -d ' ' -f 1", base64: "-binary | openssl base64 -A" };

@@ -7,19 +7,21 @@ export function TryPush({ issueTracker, ...to }: PushedTo & { issueTracker: stri
   const proof = sendsToken(issueTracker, to.provider)
     ? ", with the secret as a token"
     : ", signed with the secret";
+  const command = pushCommand(issueTracker, to);
   return (
     <>
       <p>
         This command sends a push to <code>{to.pipeline.defaultBranch}</code>
         {isVerified && (secret === undefined ? ", once you have put the secret into its first line" : proof)}.
-        It makes a build, unless the settings of the pipeline leave it out. Its commit is made up: put in one
-        of yours where steps check out the repository.
+        It makes a build, unless the settings of the pipeline leave it out: change <code>BRANCH</code> and{" "}
+        <code>MESSAGE</code> to try them. Its commit is made up: put in one of yours where steps check out the
+        repository.
       </p>
       <CopyField
         id="command"
         label="Command"
-        rows={isVerified ? 10 : 6}
-        value={pushCommand(issueTracker, to)}
+        rows={command.split("\n").length + 1}
+        value={command}
         wrap="off"
       />
     </>

@@ -84,6 +84,24 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
       assert.match((await run("sh", ["-c", `${forged} -s -w ' %{http_code}'`])).stdout, / 401$/);
     });
 
+  for (const host of ["github.com", "gitlab.com", "codeberg.org", "bitbucket.org"])
+    it(`takes another branch and message in the first lines of that command: ${host}`, async () => {
+      const { answer, path } = await create(`https://${host}/acme/app.git`, { branch: `it's-"$HOME"` });
+      const [secret, branch, message, ...others] = commandIn(read(answer)).split("\n");
+      assert.equal(branch, `BRANCH='it'\\''s-\\"$HOME\\"'`);
+      assert.equal(message, "MESSAGE='A test push'");
+      const send = async (...lines: (string | undefined)[]) =>
+        (await run("sh", ["-c", `${[secret, ...lines, ...others].join("\n")} -s -w ' %{http_code}'`])).stdout;
+
+      assert.match(await send(branch, message), / 201$/);
+      assert.match(await send("BRANCH=docs/faq", "MESSAGE='It costs $5'"), / 201$/);
+
+      await decideDue(pages.services);
+      const later = words(await show(path));
+      assert.ok(later.includes(` #1 it's-"$HOME" A test push `), later);
+      assert.ok(later.includes(" #2 docs/faq It costs $5 "), later);
+    });
+
   it("follows a pipeline that gets its first repository, and shows the keys once", async () => {
     const { slug } = await create("", { name: "Later" });
     const edit = `${at}/pipelines/${slug}/edit`;
