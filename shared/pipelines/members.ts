@@ -146,7 +146,7 @@ export const pipelineMembers = {
     audited: "name", // it may have a password
     field: {
       label: "Repository",
-      hint: "Its address, such as https://github.com/acme/app.git or git@github.com:acme/app.git. Agents clone it, except for steps with “Do not clone the repository” (in YAML, checkout: {skip: true}). Empty: they clone none.",
+      hint: "Its address, such as https://github.com/acme/app.git or git@github.com:acme/app.git. Agents clone it, except for steps with “Do not clone the repository” (in YAML, checkout: {skip: true}). To try without a repository, tick that box: the address need not exist. Empty: they clone none.",
     },
   },
   ...settingsMembers,
@@ -159,7 +159,7 @@ export const pipelineMembers = {
     field: {
       label: "Branches",
       name: "branches",
-      hint: "Patterns such as main release/*, separated by spaces. Others are not built. Empty: all are. For all else, such as tags and authors, the source host’s settings have a filter.",
+      hint: "Patterns such as main release/*, separated by spaces. Others are not built. Empty: all are. For all else, such as tags, authors and messages, the page of the source host has a filter.",
     },
   },
   cloneMirrorUrl: {

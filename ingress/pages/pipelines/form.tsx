@@ -199,11 +199,13 @@ export function PipelineFields({
         {...form}
         columns={["description", "emoji", "tags", "defaultBranch", "branchConfiguration"]}
         own={{
-          ...(conditionPath !== undefined && {
-            branchConfiguration: (
-              <Branches value={draft.members.branchConfiguration} {...{ problems, conditionPath }} />
-            ),
-          }),
+          branchConfiguration: (
+            <Branches
+              value={draft.members.branchConfiguration}
+              isNew={!variables}
+              {...{ problems, conditionPath }}
+            />
+          ),
         }}
       />
       {variables ? (
@@ -266,10 +268,12 @@ function Branches({
   value,
   problems,
   conditionPath,
+  isNew,
 }: {
   value: string | undefined;
   problems: FormProblems | undefined;
-  conditionPath: string;
+  conditionPath: string | undefined;
+  isNew: boolean;
 }) {
   const { field, create } = pipelineMembers.branchConfiguration;
   return (
@@ -280,7 +284,12 @@ function Branches({
       maxLength={maxLengthOf(create)}
       hint={
         <>
-          {field.hint} <a href={conditionPath}>See the filter</a>.
+          {field.hint} {isNew && "With a repository, that page comes next."}
+          {conditionPath && (
+            <>
+              <a href={conditionPath}>See the filter</a>.
+            </>
+          )}
         </>
       }
       problems={problems}

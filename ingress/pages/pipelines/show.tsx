@@ -8,9 +8,11 @@ import { findWebhook } from "../../../shared/pipelines/provider/webhook-store.ts
 import { findStar } from "../../../shared/pipelines/stars/store.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { findPipelineWarning } from "../../../shared/pipelines/warnings.ts";
+import { excerpt } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { isLoopback } from "../../../shared/settings/urls.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
+import { usedText, withDefaults } from "../../../shared/sources/settings.ts";
 import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
 import { loadBuildSearch, SearchedBuilds } from "../builds/search.tsx";
 import { titleOf } from "../resources/title.ts";
@@ -198,6 +200,7 @@ function Facts({
 }) {
   const { slug, tags, branchConfiguration, defaultBranch, repository, cloneMirrorUrl, steps } = pipeline;
   const { builds, timeouts } = settingsInWords(pipeline);
+  const filter = provider && usedText(withDefaults(pipeline.providerSettings), "filter_condition");
   const edit = pathTo(patterns.editPipelinePage, { org, slug });
   const warning = findPipelineWarning(steps, pipeline.document);
   return (
@@ -218,12 +221,20 @@ function Facts({
           (branchConfiguration || provider) && (
             <>
               {branchConfiguration ? <code>{branchConfiguration}</code> : "all"}
-              {provider && (
-                <>
-                  {separator}
-                  <a href={`${pathTo(patterns.providerPage, { org, slug })}#built`}>What it builds</a>
-                </>
-              )}
+              {filter && ", if the filter is true"}
+            </>
+          )
+        }
+        class="wide"
+      />
+      <Fact
+        name="Filter"
+        value={
+          provider && (
+            <>
+              {filter ? <code>{excerpt(filter)}</code> : "none"}
+              {separator}
+              <a href={`${pathTo(patterns.providerPage, { org, slug })}#built`}>What it builds</a>
             </>
           )
         }

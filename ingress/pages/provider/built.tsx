@@ -50,7 +50,7 @@ export function Built({
           />
           <Limit
             value={condition}
-            words="Only what this is true for:"
+            words="Of all of this, only what the filter is true for:"
             path={conditionPath(request)}
             none={["There is no filter.", "Set one"]}
           />

@@ -187,7 +187,11 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
         /aria-pressed="true"[^>]*>In the repository<.*the form is the shortest way to a first/s,
       );
       assert.match(page, /Its address, such as https:\/\/github\.com\/acme\/app\.git or git@/);
-      assert.match(page, /Patterns such as main .* For all else, such as tags and authors, the source host/);
+      assert.match(page, /To try without a repository, tick that box: the address need not exist\./);
+      assert.match(
+        page,
+        /For all else, .* the page of the source host has a filter\. With a repository, that/,
+      );
     });
 
     it("folds the settings that few need, unless one was filled in or is wrong", async () => {

@@ -220,7 +220,7 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
 
     assert.match(
       words(await built()),
-      /only branches main release\/\* Of pull requests, only branches fix\/\* Only what this is true for: !build\.pull_request\.draft/,
+      /only branches main release\/\* Of pull requests, only branches fix\/\* Of all of this, only what the filter is true for: !build\.pull_request\.draft/,
     );
     await deliver({}, "ping");
     const ping = async () =>
@@ -231,6 +231,10 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
       providerSettings: { filter_enabled: true, filter_condition: condition },
     });
     assert.match(words(await built()), /Of pushes, all branches, if the filter is true\. Limit them/);
+    assert.match(
+      words(await show(path)),
+      / Branches all, if the filter is true Filter !build\.pull_request\.draft · What it builds /,
+    );
     assert.equal(await ping(), "The next push makes a build, if the settings let it through");
     await limit({ branchConfiguration: null, providerSettings: { filter_enabled: false } });
     assert.equal(await ping(), "The next push makes a build");
@@ -238,8 +242,8 @@ describeWorldOn(sqlite, "a push that settings left out", startQueuePages, (pages
     assert.doesNotMatch(unlimited, /release|draft/, "it is kept, and not used");
     assert.ok(unlimited.includes(`Of pushes, all branches. <a href="${edit}">Limit them</a>`));
     assert.ok(unlimited.includes(`There is no filter. <a href="${settings}">Set one</a>`));
-    assert.ok((await show(path)).includes(`all\u00a0· <a href="${path}/provider#built">What it builds</a>`));
-    assert.ok((await show(edit)).includes(`have a filter. <a href="${settings}">See the filter</a>`));
+    assert.ok((await show(path)).includes(`none\u00a0· <a href="${path}/provider#built">What it builds</a>`));
+    assert.ok((await show(edit)).includes(`has a filter. <a href="${settings}">See the filter</a>.`));
     assert.ok((await show(settings)).includes(`use <a href="${edit}">Branches</a> of the`));
   });
 });
