@@ -74,7 +74,7 @@ export const agentTokenMembers = {
       .nullable()
       .meta({ description: "The only queue of its agents; null: any" }),
     audited: null,
-    field: { label: "Agents of", name: "queue", kind: "choice" },
+    field: { label: "For the queue", name: "queue", kind: "choice" },
   },
   expiresAt: {
     rule: "a future time, at which registering ends; never changes",

@@ -1,6 +1,7 @@
 import { agentTokenMembers, newAgentToken } from "../../../shared/agents/members.ts";
 import type { AgentToken } from "../../../shared/agents/token-store.ts";
 import { createAgentToken, requireAgentToken, revokeAgentToken } from "../../../shared/agents/tokens.ts";
+import { findFirstSteps } from "../../../shared/builds/reading/first-steps-store.ts";
 import { dayMs } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { listQueueKeys, type Queue, type QueueKey } from "../../../shared/queues/store.ts";
@@ -23,11 +24,11 @@ import { Time } from "../ui/times.tsx";
 import { agentCommand } from "./start.tsx";
 
 const lifetimes = [
-  ["", "until it is revoked"],
-  ["1", "a day"],
-  ["30", "30 days"],
-  ["90", "90 days"],
-  ["365", "a year"],
+  ["", "never"],
+  ["1", "after a day"],
+  ["30", "after 30 days"],
+  ["90", "after 90 days"],
+  ["365", "after a year"],
 ] as const;
 
 export interface RefusedToken {
@@ -36,7 +37,7 @@ export interface RefusedToken {
   problems: FormProblems;
 }
 
-/** POST …/tokens. Only this answer shows the token. */
+/** POST …/tokens. Only this answer shows the token. It leads on to the first steps until a build has passed. */
 export function addAgentToken(
   showAgain: (services: Services, request: MemberRequest, refused: RefusedToken) => Promise<PageContent>,
 ) {
@@ -55,7 +56,13 @@ export function addAgentToken(
     const needsQueue = cluster.defaultQueueId === null && !draft.queueId;
     const [first] = needsQueue ? await listQueueKeys(services.db, cluster.id, 1) : [];
     const { token } = outcome.done;
-    return created(clusterPath(request, cluster), draft.description, { token, queue: first?.key });
+    const org = request.organization.slug;
+    const steps = await findFirstSteps(services.db, { organizationId: request.organization.id });
+    const hasNext = steps?.passedAt === null;
+    const next = hasNext
+      ? `${pathTo(patterns.organizationPage, { org })}#first-steps`
+      : clusterPath(request, cluster);
+    return created(next, draft.description, { token, queue: first?.key });
   });
 }
 
@@ -206,15 +213,18 @@ function NewToken({
             ),
           }}
         />
-        <Select label="Works" name="days" value={refused?.days ?? ""} options={lifetimes} />
+        <Select label="Expires" name="days" value={refused?.days ?? ""} options={lifetimes} />
       </PostForm>
     </details>
   );
 }
 
-/** @param made.queue the queue that the agent has to name, in a cluster without a default queue */
+/**
+ * @param next the page to go on with
+ * @param made.queue the queue that the agent has to name, in a cluster without a default queue
+ */
 function created(
-  back: string,
+  next: string,
   description: string | undefined,
   { token, queue }: { token: string; queue: string | undefined },
 ): PageContent {
@@ -232,7 +242,7 @@ function created(
         <CopyField id="token" label="Token" rows={2} value={token} />
         <CopyField id="command" label="Command" rows={2} value={agentCommand({ token, queue })} wrap="off" />
         <p class="actions">
-          <LinkButton href={back} text="I have copied it" />
+          <LinkButton href={next} text="I have copied it" />
         </p>
       </>
     ),

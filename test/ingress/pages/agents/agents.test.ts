@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
+import { eq } from "drizzle-orm";
 import {
   descriptionsOfEndedAgents,
   loseUnseenAgents,
@@ -155,6 +156,7 @@ describeWorldOn(sqlite, "the pages of agents", startQueuePages, (pages) => {
     assert.equal(registrar?.queue?.id, pages.acme.queue.id);
     const cluster = (await pages.asAda.get(pages.paths.cluster)).text;
     assert.match(cluster, /Basement/);
+    assert.match(cluster, /For the queue<.*Expires<.*>never</s);
     assert.doesNotMatch(cluster, /sbct_/);
     const revoke = `${at}/${registrar?.token.id}/revoke`;
     assert.equal((await pages.asBob.get(revoke)).status, 403);
@@ -163,6 +165,24 @@ describeWorldOn(sqlite, "the pages of agents", startQueuePages, (pages) => {
     assert.equal(revoked.headers.get("location"), `${pages.paths.cluster}?notice=agent_token_revoked`);
     assert.equal(await findRegistrar(pages.services, token), undefined);
     assert.equal((await pages.asAda.get(revoke)).status, 404);
+  });
+
+  it("leads on to the first steps, and to the cluster once a build has passed", async () => {
+    const { id } = pages.acme;
+    const goOn = async () => {
+      const { text } = await pages.asAda.post(`${pages.paths.cluster}/tokens`, { description: "New" });
+      return /href="([^"]*)"[^>]*>I have copied it</.exec(text)?.[1];
+    };
+    const { db } = pages.services;
+    const { builds } = db.tables;
+    const ofAcme = eq(builds.organizationId, id);
+    const end = (state: "passed" | "failed") =>
+      db.transaction((tx) => tx.update(builds).set({ state, finishedAt: tx.now }).where(ofAcme));
+
+    await end("failed");
+    assert.equal(await goOn(), "/organizations/acme#first-steps");
+    await end("passed");
+    assert.equal(await goOn(), pages.paths.cluster);
   });
 
   it("names a queue in the command if the cluster has no default queue", async () => {
