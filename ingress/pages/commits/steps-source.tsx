@@ -64,6 +64,7 @@ export function StepsSource({ sources, request }: { sources: StepsSources; reque
           <Commit commit={build.commit} source={source} />
         </span>
       ))}
+      {own && !areEdited && <span>Retry runs the same steps. Edited ones need a new build.</span>}
       {areEdited && (
         <span>
           The steps were edited since. Retry runs the steps of this build; a new build runs the edited ones.

@@ -185,18 +185,19 @@ describeWorldOn(sqlite, "the page of a build", startQueuePages, (pages) => {
         buttons: buttons.map(([, isSecondary, , words]) => (isSecondary ? `${words}, secondary` : words)),
         hints: buttons.map(([, , hint]) => hint),
         isSaid: text.includes("The steps were edited since. Retry runs the steps of this build; a new build"),
+        isSame: text.includes("Retry runs the same steps. Edited ones need a new build."),
       };
     };
     const retryFirst = ["Retry 2 failed jobs", "Rebuild, secondary"];
     const rebuildFirst = ["Rebuild", "Retry 2 failed jobs, secondary"];
     await edit({ description: "Edited" });
     const before = await read();
-    assert.deepEqual([before.buttons, before.isSaid], [retryFirst, false]);
+    assert.deepEqual([before.buttons, before.isSaid, before.isSame], [retryFirst, false, true]);
 
     await edit({ steps: [{ command: "make" }] });
 
     const after = await read();
-    assert.deepEqual([after.buttons, after.isSaid], [rebuildFirst, true]);
+    assert.deepEqual([after.buttons, after.isSaid, after.isSame], [rebuildFirst, true, false]);
     assert.match(after.hints[1] ?? "", /^Runs the steps of this build\./);
     await edit({ allowRebuilds: false });
     assert.deepEqual((await read()).buttons, ["Retry 2 failed jobs"]);
