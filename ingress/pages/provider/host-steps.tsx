@@ -32,7 +32,7 @@ const json = (
 const github: HostSteps = {
   open: ({ page }) => (
     <>
-      Open the repository{" "}
+      In the repository, open{" "}
       <Menu names={["Settings", "Webhooks", "Add webhook"]} href={page && `${page}/settings/hooks/new`} />.
     </>
   ),
@@ -66,7 +66,7 @@ const github: HostSteps = {
 const gitlab: HostSteps = {
   open: ({ page }) => (
     <>
-      Open the project{" "}
+      In the project, open{" "}
       <Menu names={["Settings", "Webhooks", "Add new webhook"]} href={page && `${page}/-/hooks`} />.
     </>
   ),
@@ -95,7 +95,7 @@ const hosts: Record<ProviderId, HostSteps> = {
   gitea: {
     open: ({ page }) => (
       <>
-        Open the repository{" "}
+        In the repository, open{" "}
         <Menu names={["Settings", "Webhooks", "Add webhook"]} href={page && `${page}/settings/hooks`} />, and
         choose the kind Gitea or Forgejo.
       </>
@@ -125,7 +125,7 @@ const hosts: Record<ProviderId, HostSteps> = {
   bitbucket: {
     open: ({ page }) => (
       <>
-        Open the repository{" "}
+        In the repository, open{" "}
         <Menu
           names={["Repository settings", "Webhooks", "Add webhook"]}
           href={page && `${page}/admin/webhooks`}
@@ -152,7 +152,7 @@ const hosts: Record<ProviderId, HostSteps> = {
   bitbucket_server: {
     open: () => (
       <>
-        Open the repository <Menu names={["Repository settings", "Webhooks", "Create webhook"]} />.
+        In the repository, open <Menu names={["Repository settings", "Webhooks", "Create webhook"]} />.
       </>
     ),
     url: "URL",

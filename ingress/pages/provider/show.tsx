@@ -278,7 +278,9 @@ function Webhook({
           Requests are not verified: whoever knows the address can make builds of any commit.
         </p>
       ) : (
-        <p>Each request is verified by the secret. It is shown only when it is made: change it to see one.</p>
+        <p>
+          Each request is verified by the secret. The secret was shown once. If it is lost, make a new one.
+        </p>
       )}
       <p class="actions">
         <LinkButton

@@ -61,6 +61,8 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     const later = await show(path);
     for (const page of [answer.text, later]) assert.match(page, /Only programs on this machine reach/);
     assert.ok(later.includes(url) && !later.includes(secret ?? ""), "the address stays, the secret does not");
+    assert.match(words(later), /The secret was shown once\. If it is lost, make a new one\./);
+    assert.match(words(later), /In the repository, open Settings → Webhooks → Add webhook/);
   });
 
   for (const host of ["github.com", "gitlab.com", "codeberg.org", "bitbucket.org"])
