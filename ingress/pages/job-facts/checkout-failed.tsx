@@ -55,7 +55,8 @@ export function CheckoutFailed({ failure: { cause, host }, job, build, pipeline,
       {!cause && "."}{" "}
       {fileOf(job.command ?? "") === undefined ? (
         <>
-          A command that needs no file of the repository can {inGuide("skip the checkout")}:{" "}
+          A command that needs no file of the repository can {inGuide("skip the checkout")}: tick “Do not
+          clone the repository” in the form of its step or, in YAML, write{" "}
           <code>{"checkout: {skip: true}"}</code>.
         </>
       ) : (

@@ -39,7 +39,7 @@ describeWorldOn(sqlite, "a job that failed in its checkout", startQueuePages, (p
   };
   const wordsOf = async (...log: string[]) => (await said({ log: [clone, ...log] }))?.replace(/<[^>]*>/g, "");
   const skip =
-    "A command that needs no file of the repository can skip the checkout: checkout: {skip: true}.";
+    "A command that needs no file of the repository can skip the checkout: tick “Do not clone the repository” in the form of its step or, in YAML, write checkout: {skip: true}.";
 
   it("names the repository, the cause, what mends it, and the way to do without checkout", async () => {
     const unknown = `fatal: unable to access '${shown}/': Could not resolve host: git.example.com`;
