@@ -52,7 +52,7 @@ function show(
     content: (
       <>
         {!isSent && (
-          <p class="notice">
+          <p class="notice neutral">
             This installation sends no mail. The operator sets <code>SMTP_URL</code>, and{" "}
             <code>MAIL_FROM</code> for its sender.
           </p>

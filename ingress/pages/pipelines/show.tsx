@@ -101,7 +101,7 @@ async function showPipeline(
           </div>
         </div>
         {pipeline.archivedAt && (
-          <p class="notice">
+          <p class="notice neutral">
             Archived <Time at={pipeline.archivedAt} />. It makes no builds: those that are asked for are
             refused, and deliveries of its triggers are accepted and not run.
           </p>

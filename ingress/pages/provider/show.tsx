@@ -213,7 +213,7 @@ function Arrival({
   }
   if (!last)
     return (
-      <p class="notice">
+      <p class="notice neutral">
         <strong>No delivery yet.</strong> This page shows the first one as soon as it arrives.
         <noscript> Without JavaScript, load the page again.</noscript>
       </p>

@@ -30,7 +30,7 @@ export const schedulesPage = memberPage(async (services, request) => {
             <LinkButton href={pipelinePath(request, patterns.newSchedulePage)} text="New schedule" />
           </p>
         </div>
-        {pipeline.archivedAt && <p class="notice">The pipeline is archived: its schedules rest.</p>}
+        {pipeline.archivedAt && <p class="notice neutral">The pipeline is archived: its schedules rest.</p>}
         {list.rows.length === 0 ? (
           <p class="empty">
             No schedule yet. A schedule builds the pipeline at times, such as each night or on weekdays at

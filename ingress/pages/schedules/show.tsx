@@ -131,7 +131,7 @@ async function show(
           </div>
         </div>
         {problems && <FormError>{asSentence(problems)}</FormError>}
-        {pipeline.archivedAt && <p class="notice">The pipeline is archived: its schedules rest.</p>}
+        {pipeline.archivedAt && <p class="notice neutral">The pipeline is archived: its schedules rest.</p>}
         {failedAt && (
           <p class="warning">
             The last time made no build, <Time at={failedAt} />: {failedMessage}

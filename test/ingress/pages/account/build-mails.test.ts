@@ -18,7 +18,10 @@ describeWorld("the page of mails about builds", startQueuePages, (pages) => {
     const { text } = await pages.asBob.get(path);
     assert.match(text, /<option value="failed" selected>when they fail<\/option>/);
     assert.match(text, /They go to bob@acme\.example\.com/);
-    assert.match(text, /This installation sends no mail\. The operator sets <code>SMTP_URL<\/code>/);
+    assert.match(
+      text,
+      /<p class="notice neutral">This installation sends no mail\. The operator sets <code>SMTP_URL<\/code>/,
+    );
 
     for (const choice of ["none", "all"] as const) {
       const answer = await pages.asBob.post(path, { build_mails: choice });
