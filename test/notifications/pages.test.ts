@@ -189,10 +189,12 @@ describeWorld("pages of notification services", openResources, (pages) => {
     });
     const { text } = await pages.asAda.get(path);
     assert.match(text, /job\.started<\/code>[\s\S]*failed after 3 tries: answered 404/);
-    assert.match(text, /It has failed since/);
+    assert.match(text, /It has failed for/);
+    assert.match(text, /class="state failing"/);
+    assert.doesNotMatch(text, /class="state enabled"/);
     assert.match(text, /It answered 404/);
     assert.doesNotMatch(text, /no such room/);
-    assert.match((await pages.asAda.get(list)).text, /It has failed since/);
+    assert.match((await pages.asAda.get(list)).text, /It has failed for .*class="state failing"/s);
     const shown = await pages.asAda.get(`${path}?request=${id}`);
     assert.match(shown.text, /&lt;i>no such room/);
     assert.match(shown.text, /POST to example\.com, 20 bytes/);

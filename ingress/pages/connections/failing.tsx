@@ -2,7 +2,7 @@ import type { Connection } from "../../../shared/connections/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { listFailures } from "../../../shared/statuses/store.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
-import { Time } from "../ui/times.tsx";
+import { Age, Time } from "../ui/times.tsx";
 
 /** Says that the host refuses the connection, for which pipelines, and what helps. */
 export function Failing({
@@ -19,7 +19,7 @@ export function Failing({
     <div class="warning">
       {failingSince && (
         <p>
-          The host has refused statuses since <Time at={failingSince} />. Give the token the rights below, or
+          The host has refused statuses for <Age from={failingSince} />. Give the token the rights below, or
           save another token: statuses that wait are then sent at once. Until then one is tried each hour.
         </p>
       )}

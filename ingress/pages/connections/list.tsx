@@ -5,7 +5,7 @@ import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { LinkButton } from "../ui/form.tsx";
 import { adminPage, type MemberRequest } from "../ui/member-page.ts";
 import { NumberPager } from "../ui/pager.tsx";
-import { Time } from "../ui/times.tsx";
+import { Age } from "../ui/times.tsx";
 import { connectionPath } from "./address.ts";
 
 const perPage = 30;
@@ -62,7 +62,7 @@ function Entry({ connection, request }: { connection: Connection; request: Membe
         </p>
         {failingSince && (
           <p>
-            The host has refused statuses since <Time at={failingSince} />.
+            The host has refused statuses for <Age from={failingSince} />.
           </p>
         )}
       </div>

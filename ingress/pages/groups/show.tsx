@@ -14,7 +14,7 @@ import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { BuildName, EntryList, separator } from "../ui/tables.tsx";
-import { Time } from "../ui/times.tsx";
+import { Age } from "../ui/times.tsx";
 
 const perPage = 30;
 
@@ -138,7 +138,7 @@ function Entry({
       <p class="quiet">
         {limit === 1 ? "One at a time" : `${limit} at once`}
         {separator}
-        in line since <Time at={orderedAt} />
+        in line for <Age from={orderedAt} />
         {isEager && `${separator}eager, priority ${priority}`}
       </p>
     </div>

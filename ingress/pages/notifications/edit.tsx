@@ -23,13 +23,13 @@ import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
-import { Time } from "../ui/times.tsx";
+import { Age } from "../ui/times.tsx";
 import { loadService, servicePath } from "./address.ts";
 import { bodyOfDraft, draftOfService, fieldNames, readService, type ServiceDraft } from "./draft.ts";
 import { ServiceFields } from "./form.tsx";
 import { Requests } from "./requests.tsx";
 import { loadClusters, loadScopePipelines, scopeIdsOf } from "./scope.ts";
-import { providerName } from "./words.ts";
+import { providerName, stateOfService } from "./words.ts";
 
 const shownRequests = 20;
 
@@ -103,7 +103,7 @@ async function show(
     title: titleOfService(service),
     heading: (
       <>
-        {titleOfService(service)} <State state={enabled ? "enabled" : "disabled"} />
+        {titleOfService(service)} <State state={stateOfService(service, failing?.since)} />
       </>
     ),
     problems,
@@ -118,7 +118,7 @@ async function show(
         {outside && <p class="warning">Requests fail: {outside.message}.</p>}
         {failing && (
           <p class="warning">
-            It has failed since <Time at={failing.since} />: {failing.problem}. Correct it here or there: what
+            It has failed for <Age from={failing.since} />: {failing.problem}. Correct it here or there: what
             waits is sent for a day.
           </p>
         )}

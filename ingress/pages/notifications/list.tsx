@@ -12,9 +12,9 @@ import { LinkButton } from "../ui/form.tsx";
 import { adminPage, type MemberRequest } from "../ui/member-page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { EntryList } from "../ui/tables.tsx";
-import { Time } from "../ui/times.tsx";
+import { Age } from "../ui/times.tsx";
 import { servicePath } from "./address.ts";
-import { providerName, targetInWords } from "./words.ts";
+import { providerName, stateOfService, targetInWords } from "./words.ts";
 
 const perPage = 30;
 
@@ -76,11 +76,11 @@ function Entry({
         </p>
         {failingSince && (
           <p>
-            It has failed since <Time at={failingSince} />.
+            It has failed for <Age from={failingSince} />.
           </p>
         )}
       </div>
-      <State state={service.enabled ? "enabled" : "disabled"} />
+      <State state={stateOfService(service, failingSince)} />
     </li>
   );
 }

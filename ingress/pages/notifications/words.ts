@@ -54,3 +54,12 @@ export function targetInWords(
 export function providerName(provider: ServiceProvider): string {
   return providerFacts[provider].name;
 }
+
+/** The state that pages show. @param failingSince undefined: its last request was answered */
+export function stateOfService(
+  { enabled }: Pick<NotificationService, "enabled">,
+  failingSince: Date | undefined,
+) {
+  if (!enabled) return "disabled";
+  return failingSince ? "failing" : "enabled";
+}

@@ -10,7 +10,7 @@ import { contextOfBuild } from "../../../shared/statuses/contexts.ts";
 import { findFailure, type StatusFailure } from "../../../shared/statuses/store.ts";
 import { connectionPath } from "../connections/address.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
-import { Time } from "../ui/times.tsx";
+import { Age, Time } from "../ui/times.tsx";
 import { statusesInWords } from "./settings-in-words.ts";
 
 /** The statuses of a pipeline's commits, and why there are none. */
@@ -72,7 +72,7 @@ export function Statuses({
       )}
       {failure && connection && (
         <p class="warning">
-          Statuses have failed since <Time at={failure.failingSince} />: {failure.problem}. The next try is{" "}
+          Statuses have failed for <Age from={failure.failingSince} />: {failure.problem}. The next try is{" "}
           <Time at={failure.dueAt} />.{" "}
           {request.role === "admin" ? (
             <a href={connectionPath(request, connection)}>{titleOfConnection(connection)}</a>

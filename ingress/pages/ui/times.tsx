@@ -27,6 +27,22 @@ export function Time({ at }: { at: Date }) {
   );
 }
 
+/** The time since then, as in `for 6 minutes`. The exact one is in its title. */
+export function Age({ from }: { from: Date }) {
+  return (
+    <time dateTime={from.toISOString()} title={`${absolute.format(from)} UTC`}>
+      {ageInWords(useNow().getTime() - from.getTime())}
+    </time>
+  );
+}
+
+function ageInWords(ms: number): string {
+  const [unit, lengthMs] = units.find(([, each]) => ms >= each) ?? [];
+  if (!unit) return "less than a minute";
+  const count = Math.round(ms / lengthMs);
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
+}
+
 /** A relative time that unfolds to the exact one. @param id keeps it open when the page refreshes */
 export function UnfoldingTime({ at, id }: { at: Date; id: string }) {
   return (

@@ -80,14 +80,14 @@ describeWorldOn(sqlite, "commit statuses on pages", startQueuePages, (pages) => 
     await fail(connection, slug, "The host answered 401: the token is wrong or was revoked");
 
     const provider = await show(path);
-    assert.match(provider, /Statuses have failed since <time/);
+    assert.match(provider, /Statuses have failed for <time/);
     assert.match(provider, /answered 401: the token is wrong or was revoked\. The next try is <time/);
     const pageOfConnection = `${at}/repository_connections/${connection.id}`;
     assert.ok(provider.includes(`href="${pageOfConnection}"`));
     assert.match(read(await pages.asBob.get(path)), /An admin of the organization can change the token/);
     const page = await show(pageOfConnection);
-    assert.match(page, /The host has refused statuses since <time/);
+    assert.match(page, /The host has refused statuses for <time/);
     assert.ok(page.includes(`href="${path}"`));
-    assert.match(await show(`${at}/repository_connections`), /has refused statuses since/);
+    assert.match(await show(`${at}/repository_connections`), /has refused statuses for/);
   });
 });
