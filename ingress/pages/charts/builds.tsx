@@ -13,7 +13,7 @@ export async function loadWeek({ db, clock }: Services, organization: Organizati
   const times = lastDays(now, days);
   const figures = await listFigures(db, [organization.id], times[0] ?? now);
   const created = figures.filter(({ figure }) => figure === "builds_created");
-  const builds: Series = { name: "Builds", kind: "tone-passed", values: combineByTime(times, created, sum) };
+  const builds: Series = { name: "Builds", kind: "tone-other", values: combineByTime(times, created, sum) };
   return { times, builds };
 }
 

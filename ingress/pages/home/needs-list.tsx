@@ -87,7 +87,7 @@ function inWords(need: Need, request: MemberRequest): Words {
       const named = need.queues.slice(0, maxNamedQueues);
       const list = named.map((queue, index) => [index > 0 && ", ", link(queue)]);
       return {
-        state: "refuses",
+        state: "no_agent",
         thing: others.length === 0 && first ? link(first) : `${need.queues.length} queues`,
         reason: others.length === 0 ? "no agent" : <>have no agent: {list}</>,
         button: <StartAgentLink queues={need.queues} request={request} />,
@@ -95,7 +95,7 @@ function inWords(need: Need, request: MemberRequest): Words {
     }
     case "no_agent_with_tags":
       return {
-        state: "refuses",
+        state: "no_agent",
         thing: link(need.queue),
         reason: (
           <>
@@ -148,7 +148,7 @@ function refusalInWords(
   { organization }: MemberRequest,
 ): Words {
   const [most = counts[0]] = counts.toSorted((one, other) => other.count - one.count);
-  if (!most) return { state: "refuses", thing: "", reason: "", button: null };
+  if (!most) return { state: "refused", thing: "", reason: "", button: null };
   const { trigger, pipeline, cause } = most;
   const total = counts.reduce((sum, { count }) => sum + count, 0);
   const pattern = trigger.isProvider ? patterns.providerPage : patterns.triggerPage;
@@ -156,7 +156,7 @@ function refusalInWords(
   const name = `${trigger.label} of ${pipeline.name}`;
   const deliveries = total === 1 ? "a delivery" : `${total.toLocaleString("en")} deliveries`;
   return {
-    state: "refuses",
+    state: "refused",
     thing: <a href={path}>{name}</a>,
     reason: `refused ${deliveries}: ${causeWords[cause][0].toLowerCase()}`,
     button: <Look path={`${path}#refused`} at={name} />,

@@ -17,7 +17,7 @@ export function QueueState({
   connected: number | undefined;
 }) {
   if (queue.dispatchPausedAt) return <State state="paused" />;
-  if (waiting > 0 && connected === 0) return <State state="no agent" kind="refuses" />;
+  if (waiting > 0 && connected === 0) return <State state="no_agent" />;
   return <State state="active" />;
 }
 

@@ -7,6 +7,7 @@ const clock = "M8 4.5v4l2.5 1.5";
 const bars = "M6.2 5.2v5.6M9.8 5.2v5.6";
 const play = "M6.5 5.2l4.3 2.8l-4.3 2.8z";
 const chevrons = "M5 5l3 3l-3 3M8.5 5l3 3l-3 3";
+const exclamation = "M8 4.5v4M8 10.8v.6";
 const dash = "M5 8h6";
 /** Strokes in a circle, by state, or else by tone. */
 const icons: Record<string, string> = {
@@ -24,7 +25,9 @@ const icons: Record<string, string> = {
   canceling: slash,
   canceled: slash,
   disabled: slash,
-  soft: "M8 4.5v4M8 10.8v.6",
+  soft: exclamation,
+  refused: exclamation,
+  not_verified: exclamation,
   broken: chevrons,
   not_run: chevrons,
   skipped: chevrons,

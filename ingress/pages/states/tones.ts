@@ -8,10 +8,10 @@ const tones: Record<Exclude<Tone, "other">, readonly string[]> = {
   runs: ["running", "assigned", "timing_out"],
   passed: ["passed", "unblocked", "active", "connected", "enabled", "build_created"],
   failed: [
-    ...["failed", "failing", "timed_out", "expired", "lost", "refuses"],
+    ...["failed", "failing", "timed_out", "expired", "lost", "no_agent"],
     ...["blocked_failed", "unblocked_failed"],
   ],
-  waits: ["blocked", "blocked_passed", "blocked_running", "paused", "stopping"],
+  waits: ["blocked", "blocked_passed", "blocked_running", "paused", "stopping", "refused", "not_verified"],
 };
 const byState = new Map(
   Object.entries(tones).flatMap(([tone, states]) => states.map((state) => [state, tone as Tone])),

@@ -107,7 +107,7 @@ function Row({
         {isUnverified(trigger, type) && (
           <>
             {" "}
-            <State state="not verified" kind="paused" />
+            <State state="not_verified" />
           </>
         )}
       </td>

@@ -143,7 +143,7 @@ function Actions({
 function notVerified(editPath: string) {
   return (
     <>
-      <State state="not verified" kind="paused" /> Whoever learns the URL can make builds:{" "}
+      <State state="not_verified" />. Whoever learns the URL can make builds:{" "}
       <a href={editPath}>verify deliveries</a>
     </>
   );

@@ -54,7 +54,7 @@ describeWorldOn(sqlite, "the list of clusters", startQueuePages, (pages) => {
       });
       return Promise.all(texts);
     };
-    assert.deepEqual(await states(), Array(3).fill(["refuses", "no agent"]));
+    assert.deepEqual(await states(), Array(3).fill(["no_agent", "no agent"]));
 
     await startAgent(pages.url, await agentTokenOf(pages, pages.acme.cluster));
 

@@ -59,6 +59,8 @@ describeWorldOn(sqlite, "home", startQueuePages, (pages) => {
     const html = await read();
 
     assert.match(words(html), /0 run 2 wait .* 3 refused this hour/);
+    const row = /<li(?:(?!<\/li>).)*?Broken of Web/s.exec(html)?.[0] ?? "";
+    assert.match(row, /class="icon tone-waits"/, "the color that the chart of deliveries has for refusals");
     const [refused = "", waiting = "", ...others] = needs(html).filter((row) => /Look|Start/.test(row));
     assert.match(refused, /^Broken of Web refused 3 deliveries: signature wrong or missing this hour Look/);
     assert.match(waiting, /^default no agent just now Start an agent/);

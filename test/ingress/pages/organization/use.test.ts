@@ -53,6 +53,7 @@ describeWorldOn(sqlite, "the use of an organization", startPages, (pages) => {
     assert.deepEqual(days, [7, 21, 36, 50, 64, 79, 93], "the middles of the bars");
     const builds = await read("/organizations/acme/builds");
     assert.match(builds, /aria-label="Builds of the last 7 days by the day: 9 builds"/);
+    assert.match(builds, /<path class="tone-other"/, "builds of any state are counted");
     const [, , ...rows] = html.slice(html.indexOf("As a table")).split("<tr>");
     const numbers = rows.slice(0, 3).map((row) => [...row.matchAll(/"number">(\d+)</g)].map(([, n]) => n));
     assert.deepEqual(numbers, [

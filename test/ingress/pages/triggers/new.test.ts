@@ -66,7 +66,7 @@ describeWorldOn(sqlite, "the form of a new trigger", startTriggerPages, (pages) 
     assert.match(read(await pages.member.post(`${triggersPath}/new`, open)), warning);
     assert.match(
       read(await pages.member.get(`${triggersPath}/${open.id}`)),
-      /not verified<\/span> Whoever learns the URL can make builds: <a [^>]*>verify deliveries</,
+      /class="state not_verified">.*not verified<\/span>\. Whoever learns the URL can make builds: <a [^>]*>verify deliveries</,
     );
     const verified = await pages.newForm({ type: "github", verify: "1", secret: "s3cret" });
     assert.doesNotMatch(read(await pages.member.post(`${triggersPath}/new`, verified)), /Not verified/);
