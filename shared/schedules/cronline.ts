@@ -48,7 +48,7 @@ export function readCronline(text: string): Cronline | { problem: string } {
     const gap = smallestGap(cronline);
     if (gap < minGapMinutes)
       throw new Problem(
-        `comes every ${gap === 1 ? "minute" : `${gap} minutes`}: at least ${minGapMinutes} must lie between two times`,
+        `comes every ${gap === 1 ? "minute" : `${gap} minutes`}: at least ${minGapMinutes} minutes must lie between two times`,
       );
     if (!comesToADay(cronline)) throw new Problem("never comes to a time");
     return cronline;

@@ -157,8 +157,8 @@ describe("cronlines", () => {
       "@constructor":
         "has no interval @constructor. There are @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually",
       "0 0 30 2 *": "never comes to a time",
-      "*/5 * * * *": "comes every 5 minutes: at least 10 must lie between two times",
-      "0,59 * * * *": "comes every minute: at least 10 must lie between two times",
+      "*/5 * * * *": "comes every 5 minutes: at least 10 minutes must lie between two times",
+      "0,59 * * * *": "comes every minute: at least 10 minutes must lie between two times",
     };
     for (const [text, problem] of Object.entries(problems))
       assert.deepEqual(readCronline(text), { problem: `Cronline ${problem}` }, text);

@@ -80,7 +80,7 @@ describeWorld("schedules in REST", open, (api) => {
     ]);
     assert.deepEqual(await post({ cronline: "*/5 * * * *" }), [
       422,
-      "Validation failed: Cronline comes every 5 minutes: at least 10 must lie between two times",
+      "Validation failed: Cronline comes every 5 minutes: at least 10 minutes must lie between two times",
     ]);
     const [status, message] = await post({ cronline: "nightly", label: 5, env: [], enabled: "yes" });
     assert.equal(status, 422);

@@ -78,7 +78,7 @@ export const createToken = accountAction(async (services, request, form) => {
         ...requireChoices(draft),
         expiresInHours: draft.days === "" ? undefined : Number(draft.days) * 24,
       }),
-    { description: "description" },
+    { description: "description", organization: "organization" },
   );
   if ("done" in outcome) return outcome.done === undefined ? alreadyCreated() : created(draft, outcome.done);
   const organizations = await loadOrganizations(services, request);
@@ -136,6 +136,7 @@ function newTokenForm(
             name="organization"
             value={draft.organizationId}
             options={[["", "Choose one"], ...organizations.map(({ id, name }) => [id, name] as const)]}
+            problems={problems}
           />
           <Select label="Works for" name="days" value={draft.days} options={lifetimes} />
           <section aria-labelledby="scopes">

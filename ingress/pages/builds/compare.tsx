@@ -160,10 +160,10 @@ function Pairs({
   );
 }
 
-/** `2 min 10 s, before 1 min 5 s`. */
+/** `2 min 10 s, was 1 min 5 s`. */
 function timesInWords({ present, earlier }: Pair): string {
   const [now, before] = [msOf(present), msOf(earlier)].map((ms) => ms !== undefined && msInWords(ms));
-  return [now, before && `before ${before}`].filter(Boolean).join(", ");
+  return [now, before && `was ${before}`].filter(Boolean).join(", ");
 }
 
 function pathOf({ organization, parameter }: MemberRequest, { number }: NearbyBuild): string {

@@ -14,6 +14,7 @@ import { PostButton } from "../ui/form.tsx";
 import { adminAction, adminPage, type MemberRequest } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import { NumberPager } from "../ui/pager.tsx";
+import { useNow } from "../ui/rendering.ts";
 import { Time } from "../ui/times.tsx";
 
 const perPage = 30;
@@ -111,11 +112,7 @@ function Entry({
           {request && <>To {request.host}. </>}
           {answerStatus !== null && answer && <>The answer: {answer.slice(0, 200)}. </>}
           {tries === 0 && receiver?.problem && <>Its receiver rests: {receiver.problem}. </>}
-          {state === "waiting" && (
-            <>
-              Next try <Time at={nextTryAt(message, receiver)} />.
-            </>
-          )}
+          {state === "waiting" && <NextTry at={nextTryAt(message, receiver)} />}
         </p>
       </div>
       <div class="actions">
@@ -127,6 +124,15 @@ function Entry({
         </PostButton>
       </div>
     </li>
+  );
+}
+
+function NextTry({ at }: { at: Date }) {
+  if (at <= useNow()) return <>Its next try is due.</>;
+  return (
+    <>
+      Next try <Time at={at} />.
+    </>
   );
 }
 

@@ -59,7 +59,7 @@ describeWorldOn(sqlite, "POST /user/api-access-tokens/new", startPages, (pages) 
     const fields = await newForm("Half done");
     const { scopes: _, ...unticked } = fields;
     for (const [wrong, reason] of [
-      [{ ...fields, organization: "" }, /Choose the organization/],
+      [{ ...fields, organization: "" }, /id="field-organization"[^>]*aria-invalid.*Choose the organization/s],
       [unticked, /Choose at least one thing/],
       [{ ...fields, scopes: "write_clusters" }, /write_clusters needs an admin/],
     ] as const) {
