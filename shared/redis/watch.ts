@@ -1,6 +1,7 @@
 import type { Redis } from "ioredis";
 import { secondMs } from "../durations.ts";
 import type { Log } from "../process/log.ts";
+import { lastErrorOf } from "./connect.ts";
 import type { RedisKeys } from "./keys.ts";
 import type { RedisHealth, RedisState } from "./problems.ts";
 
@@ -46,6 +47,7 @@ export function watchRedis(options: {
     isMarked = true;
   };
   const check = async () => {
+    if (isFirstAttempt(redis)) return; // its end calls this again
     const first = await ask();
     // A process that starts may be too busy to take the answer in time.
     const health = !isMarked && first.state === "unavailable" ? await ask() : first;
@@ -65,4 +67,9 @@ export function watchRedis(options: {
       clearInterval(timer);
     },
   };
+}
+
+/** No attempt to connect has ended yet. A process that starts may be too busy for that for seconds. */
+function isFirstAttempt(redis: Redis): boolean {
+  return ["connecting", "connect"].includes(redis.status) && lastErrorOf(redis) === undefined;
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { EventEmitter } from "node:events";
 import { describe, it } from "node:test";
+import type { Redis } from "ioredis";
 import { connectFast } from "../../shared/redis/connect.ts";
 import { redisKeys } from "../../shared/redis/keys.ts";
 import { problemOf, type RedisState } from "../../shared/redis/problems.ts";
@@ -34,5 +36,27 @@ describe("the first check of Redis", () => {
   it("tells of a Redis that does not answer then either, and of other problems at once", async () => {
     assert.match(await logOf("unavailable", "unavailable", "ok"), /"error".*Redis cannot be reached/);
     assert.match(await logOf("wrong-password", "ok"), /wrong-password/);
+  });
+
+  it("waits for the end of the first attempt to connect, if the process is busy for that long", async (t) => {
+    for (const [status, told] of [
+      ["connecting", /^$/],
+      ["connect", /^$/],
+      ["reconnecting", /Redis cannot be reached/],
+    ] as const) {
+      t.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
+      const redis = Object.assign(new EventEmitter(), { status }) as unknown as Redis;
+      const logged: string[] = [];
+      const log = createLog({ level: "info", process: "test" }, { write: (line) => void logged.push(line) });
+      const check = async () => problemOf("unavailable");
+      const watch = watchRedis({ redis, keys: redisKeys("watch"), check, log, onDataLost: () => {} });
+
+      t.mock.timers.tick(2000);
+      await new Promise(setImmediate);
+
+      assert.match(logged.join(""), told, status);
+      watch.close();
+      t.mock.timers.reset();
+    }
   });
 });
