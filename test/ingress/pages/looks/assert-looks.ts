@@ -25,7 +25,7 @@ export async function lookAtDesk(page: Page): Promise<void> {
 
 /**
  * Asserts that a page has no fault of accessibility in light and in dark, fits five widths with one line of head, has
- * straight lines and equal buttons, cuts no message on a desk, and can be touched on a phone.
+ * straight lines and equal buttons, cuts no message and no row with room on a desk, and can be touched on a phone.
  * @param name of the pictures that are taken if TEST_SCREENSHOTS names a folder
  */
 export async function assertLooks(page: Page, name: string): Promise<void> {
@@ -45,7 +45,8 @@ export async function assertLooks(page: Page, name: string): Promise<void> {
       crookedLines,
       unequalButtons,
       overlappingTimes,
-      ...(viewport === desk ? [brokenCells, squeezedFacts] : []),
+      strayButtons,
+      ...(viewport === desk ? [brokenCells, squeezedFacts, cutBesideRoom] : []),
     ];
     for (const check of checks)
       crooked.push(...(await page.evaluate(check)).map((fault) => `${size}, ${check.name}: ${fault}`));
@@ -178,5 +179,32 @@ function overlappingTimes() {
     const before = times[at]?.getBoundingClientRect();
     const box = each.getBoundingClientRect();
     return before && before.right > box.left && before.left < box.left ? [`${each.textContent}`] : [];
+  });
+}
+
+/** Buttons in the line of the only field of a search, but far from it. */
+function strayButtons() {
+  return [...document.querySelectorAll(".search:has(> .field:first-child + .actions)")].flatMap((form) => {
+    const field = form.querySelector("input")?.getBoundingClientRect();
+    const button = form.querySelector("button")?.getBoundingClientRect();
+    const isFar = field && button && button.top < field.bottom && button.left - field.right > 24;
+    return isFar ? [`${button.left - field.right} pixels from its field`] : [];
+  });
+}
+
+/** Rows whose words are cut beside a part that is empty, or nearly so. */
+function cutBesideRoom() {
+  const room = 160;
+  return [...document.querySelectorAll(".builds > li, .jobs > li")].flatMap((row) => {
+    const parts = [...row.querySelectorAll<HTMLElement>(".what, .branch, .message, .track")].filter((each) =>
+      each.checkVisibility(),
+    );
+    const hasRoom = parts.some((each) => {
+      const words = document.createRange();
+      words.selectNodeContents(each);
+      return each.clientWidth - words.getBoundingClientRect().width > room && !each.querySelector("svg.bar");
+    });
+    const cut = parts.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1);
+    return hasRoom ? cut.flatMap(({ textContent }) => textContent.slice(0, 200) || []) : [];
   });
 }
