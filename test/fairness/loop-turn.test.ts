@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { resources } from "../../shared/sharing/bounds.ts";
 import { loopTurn, shortLoopTurn } from "../../shared/sharing/resources.ts";
 
 /** Counts the turns of the event loop until all have begun. */
@@ -24,6 +25,16 @@ describe("requests of one owner that come at once", () => {
     const turns = await countTurns(requests(shortLoopTurn));
     const turnsOfOthers = await countTurns(requests(loopTurn));
     assert.ok(turns <= 5 && turnsOfOthers >= 15, `${turns} turns, and ${turnsOfOthers}`);
+  });
+
+  it("share no slot once they have taken a slice of the loop", async () => {
+    const send = async () => {
+      await shortLoopTurn("slow");
+      const endsAt = performance.now() + resources.loop.sliceMs;
+      while (performance.now() < endsAt);
+    };
+    const turns = await countTurns(Array.from({ length: 40 }, send));
+    assert.ok(turns >= 40 / resources.loop.max, `${turns} turns`);
   });
 
   it("begin few at a time, so that others begin before the last", async () => {
