@@ -138,7 +138,7 @@ function Result({
           not at once: {reason}
         </span>
       )}
-      <span class="message quiet" title={message}>
+      <span class={reason ? "message quiet only-on-desk" : "message quiet"} title={message}>
         {message}
       </span>
     </div>
