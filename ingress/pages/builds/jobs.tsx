@@ -1,3 +1,4 @@
+import { type ComponentChildren, Fragment } from "preact";
 import { isWaitingAgain } from "../../../shared/agents/waiting/reason.ts";
 import type { ListedJob, RetriedJob } from "../../../shared/builds/reading/job-list-store.ts";
 import { placeBesideTitle, titleOf } from "../../../shared/builds/reading/titles.ts";
@@ -131,18 +132,21 @@ function Wait({ job, data: { build, reasons, blocking }, request }: { job: Job }
   const reason = build.hasGraph ? reasons.get(job.id) : undefined;
   return (
     <li data-part="" class="separator" id={job.id}>
-      {waitWords[job.state] ??
-        brokenInWords(job) ??
-        (reason && <WaitsFor reason={reason} jobs={blocking} request={request} />) ??
-        "Wait until the jobs above have passed"}
-      <Tags job={job} />
+      <Separated
+        parts={[
+          waitWords[job.state] ??
+            brokenInWords(job) ??
+            (reason && <WaitsFor reason={reason} jobs={blocking} request={request} />) ??
+            "Wait until the jobs above have passed",
+          ...tagsOf(job),
+        ]}
+      />
     </li>
   );
 }
 
 const manualWords: Partial<Record<JobState, string>> = {
   blocked_failed: "Not reached: an earlier job failed",
-  canceled: "Canceled",
 };
 
 /** A block or an input. */
@@ -152,19 +156,38 @@ function Manual({ job, data, request }: { job: Job } & JobsProps) {
   const reason = reasons.get(job.id);
   return (
     <li data-part="" class="separator" id={job.id}>
-      {titleOf(job)} <State state={state} />{" "}
-      {unblockable && <LinkToForm id={job.id} forms={data.unblockable} />}
-      {unblockedAt && (
-        <span class="quiet">
-          by {users.get(unblockedById ?? "")?.name ?? "somebody"} <ExactTime at={unblockedAt} />
-        </span>
-      )}{" "}
-      {manualWords[state] ??
-        brokenInWords(job) ??
-        (reason && <WaitsFor reason={reason} jobs={blocking} request={request} />)}
-      <Tags job={job} />
+      <StateIcon state={state} />{" "}
+      <Separated
+        parts={[
+          titleOf(job),
+          <>
+            {stateInWords(state)}
+            {unblockedAt && (
+              <>
+                {" "}
+                by {users.get(unblockedById ?? "")?.name ?? "somebody"} <ExactTime at={unblockedAt} />
+              </>
+            )}
+          </>,
+          unblockable && <LinkToForm id={job.id} forms={data.unblockable} />,
+          manualWords[state] ??
+            brokenInWords(job) ??
+            (reason && <WaitsFor reason={reason} jobs={blocking} request={request} />),
+          ...tagsOf(job),
+        ]}
+      />
     </li>
   );
+}
+
+/** Facts with separators between them. */
+function Separated({ parts }: { parts: ComponentChildren[] }) {
+  return parts.filter(Boolean).map((part, index) => (
+    <Fragment key={index}>
+      {index > 0 && separator}
+      {part}
+    </Fragment>
+  ));
 }
 
 /** @param forms the jobs whose forms the page has */
@@ -193,10 +216,10 @@ function Row({
         <span class="hidden">{isPaused ? " paused" : ` ${stateInWords(job.state)}`}</span>
         <Tags job={job} />
         {job.type === "trigger" && (job.label !== null || triggered.has(job.id)) && (
-          <>
-            {" "}
+          <span>
+            {separator}
             <Triggered job={job} build={triggered.get(job.id)} request={request} />
-          </>
+          </span>
         )}
         <Failure job={job} />
         {isNews && (
@@ -229,17 +252,20 @@ function Took({ job: { scheduledAt, startedAt, finishedAt } }: { job: Job }) {
 }
 
 /** Its group, and its place among the jobs of its step. */
-function Tags({ job }: { job: Job }) {
+function tagsOf(job: Job): string[] {
   const group = job.options?.group;
-  return [group && (group.label ?? group.key ?? "Group"), placeBesideTitle(job)].map(
-    (text) =>
-      text && (
-        <>
-          {" "}
-          <span class="quiet">{text}</span>
-        </>
-      ),
+  return [group && (group.label ?? group.key ?? "Group"), placeBesideTitle(job)].flatMap(
+    (text) => text || [],
   );
+}
+
+function Tags({ job }: { job: Job }) {
+  return tagsOf(job).map((text) => (
+    <>
+      {" "}
+      <span class="quiet">{text}</span>
+    </>
+  ));
 }
 
 function Failure({ job }: { job: RetriedJob | Job }) {

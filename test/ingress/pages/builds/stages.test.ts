@@ -49,6 +49,7 @@ describeWorldOn(sqlite, "the stages on the page of a build", startQueuePages, (p
     const states = { Build: "passed", Deploy: "blocked" } as const;
 
     const { text } = await pages.asBob.get(await make({ name: "Icons", steps, states }));
+    assert.match(textOf(text), /Release\? · blocked · Waits for/);
 
     const icons = [...text.matchAll(/<svg class="icon (tone-\w+)"[^>]*>((?:(?!<svg).)*?)Deploy</gs)];
     assert.deepEqual(
@@ -93,7 +94,7 @@ describeWorldOn(sqlite, "the stages on the page of a build", startQueuePages, (p
     assert.match(textOf(ofGroups.text), /Lint waiting Checks Waits for Prepare/);
     assert.match(
       textOf(ofGroups.text),
-      /Waits for Lint and Types Checks/,
+      /Waits for Lint and Types · Checks/,
       "the wait of a group says what it waits for",
     );
   });

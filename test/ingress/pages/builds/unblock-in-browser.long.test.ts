@@ -67,7 +67,7 @@ describeInBrowser("the form of a block, without JavaScript", startQueuePages, (p
     await follow(page, () => page.keyboard.press("Enter"));
 
     assert.match(await page.getByRole("status").innerText(), /unblocked/);
-    assert.match(await mainText(page), /Release\? unblocked by Bob/);
+    assert.match(await mainText(page), /Release\?\s· unblocked by Bob/);
     const answers = { version: "v2", notes: "Two lines\nof notes", where: "there", who: "there" };
     assert.deepEqual(await metaData(), answers);
   });
@@ -92,7 +92,7 @@ describeInBrowser("the form of a block, without JavaScript", startQueuePages, (p
     await page.keyboard.press("Space");
     await tabTo(page, "Ship it Release?");
     await follow(page, () => page.keyboard.press("Enter"));
-    assert.match(await mainText(page), /Release\? unblocked by Bob/);
+    assert.match(await mainText(page), /Release\?\s· unblocked by Bob/);
   });
 
   it("has a fault of its own among several, with their answers apart", async () => {

@@ -63,7 +63,7 @@ describeWorld("the page of a blocked build", startQueuePages, (pages) => {
     assert.equal(sent.status, 303);
     assert.deepEqual(await metaData(), { version: "v2", notes: "a\nb", where: "there", who: "there" });
     const after = (await pages.asBob.get(path)).text;
-    assert.match(after, /unblocked<\/span>/);
+    assert.match(after, /Release\?\s· unblocked by /);
     assert.doesNotMatch(after, /Ship it/);
     assert.match(after, new RegExp(`by ${pages.bob.name}`));
   });
