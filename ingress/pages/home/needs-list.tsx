@@ -126,7 +126,7 @@ function inWords(need: Need, request: MemberRequest): Words {
       const path = pathTo(patterns.buildPage, place);
       const name = `${pipeline.name} #${build.number}`;
       return {
-        state: "blocked",
+        state: build.state,
         thing: (
           <a href={path}>
             <BuildName pipeline={pipeline.name} number={build.number} />
