@@ -103,7 +103,7 @@ export function NewBuild({
   const { draft, problems } = refused ?? {};
   const questions = questionsOf(pipeline, request);
   return (
-    <details id="new-build" class="fold" open={refused !== undefined}>
+    <details id="new-build" class="fold primary" open={refused !== undefined}>
       <summary>New build</summary>
       <PostForm path={pipelinePath(request, patterns.newBuildPage)} problems={problems} button="Create build">
         <Field

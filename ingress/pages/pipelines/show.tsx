@@ -96,8 +96,16 @@ async function showPipeline(
             <LinkButton kind="secondary" href={pathTo(patterns.triggersPage, parameters)} text="Triggers" />
             <LinkButton kind="secondary" href={pathTo(patterns.schedulesPage, parameters)} text="Schedules" />
             <LinkButton kind="secondary" href={pathTo(patterns.editPipelinePage, parameters)} text="Edit" />
-            <Archive pipeline={pipeline} path={(pattern) => pathTo(pattern, parameters)} />
-            <LinkButton kind="danger" href={pathTo(patterns.deletePipelinePage, parameters)} text="Delete" />
+            <details class="menu rare" id="more">
+              <summary>
+                <span aria-hidden="true">…</span>
+                <span class="hidden">More</span>
+              </summary>
+              <nav aria-label="More">
+                <Archive pipeline={pipeline} path={(pattern) => pathTo(pattern, parameters)} />
+                <a href={pathTo(patterns.deletePipelinePage, parameters)}>Delete</a>
+              </nav>
+            </details>
           </div>
         </div>
         {pipeline.archivedAt && (
@@ -177,7 +185,7 @@ function Archive({
   return (
     <PostButton
       path={path(archivedAt ? patterns.unarchivePipelinePage : patterns.archivePipelinePage)}
-      class="secondary"
+      class="plain"
     >
       {archivedAt ? "Unarchive" : "Archive"}
     </PostButton>

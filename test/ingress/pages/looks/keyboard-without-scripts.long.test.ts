@@ -137,6 +137,8 @@ describeInBrowser("by keyboard alone and without JavaScript", startTriggerPages,
       { command: "make deploy" },
     ]);
 
+    await tabTo(page, "… More");
+    await page.keyboard.press("Enter");
     await enter("Delete");
     await type("Type the name to confirm: Keys", "Keys");
     await enter("Delete");

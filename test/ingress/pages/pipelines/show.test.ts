@@ -82,7 +82,15 @@ describeWorldOn(sqlite, "the page of a pipeline", startQueuePages, (pages) => {
     const path = `/organizations/acme/pipelines/${slug}`;
     const listed = async (query = "") =>
       (await visitor.get(`/organizations/acme/pipelines${query}`)).text.includes("Old shop");
-    assert.match((await visitor.get(path)).text, /New build/);
+    const before = (await visitor.get(path)).text;
+    assert.match(before, /<details id="new-build" class="fold primary"><summary>New build/);
+    const [, menu = ""] = /<details class="menu rare" id="more">(.*?)<\/details>/s.exec(before) ?? [];
+    assert.match(menu, />Archive<.*>Delete</s);
+    assert.doesNotMatch(
+      before.slice(before.indexOf("<main")),
+      /class="[^"]*danger/,
+      "rare acts are not loud",
+    );
 
     for (let clicks = 0; clicks < 2; clicks++)
       assert.equal(
