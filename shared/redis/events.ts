@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { secondMs } from "../durations.ts";
-import { openGatherer } from "../sharing/gatherer.ts";
+import { openGatherer, pause } from "../sharing/gatherer.ts";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 
@@ -19,6 +19,9 @@ export interface Events {
 
 /** A fan-out may change hundreds of builds. */
 const maxTopics = 500;
+/** A listener may write to a page and read from the database: 2,000 at once would hold the event loop for 200 ms. */
+const caughtUpAtOnce = 20;
+const catchUpPauseMs = 20;
 /** ioredis replaces a connection that does not answer a ping. */
 const pingEveryMs = 10 * secondMs;
 
@@ -45,8 +48,19 @@ export function createEvents(options: {
     const notified = new Set(message.split(" ").flatMap((topic) => [...(listeners.get(topic) ?? [])]));
     for (const listener of notified) listener();
   };
+  /** Those that wait are called once, however often Redis comes and goes. */
+  const late = openGatherer<{ topic: string; listener: () => void }>({
+    when: (_, hurry) => pause(catchUpPauseMs, hurry),
+    keyOf: ({ listener }) => listener,
+    maxItems: caughtUpAtOnce,
+    flush: async (some) => {
+      for (const { topic, listener } of some) if (listeners.get(topic)?.has(listener)) listener();
+    },
+  });
   /** For the events before it, which nobody heard. */
-  const notifyAll = () => notify([...listeners.keys()].join(" "));
+  const notifyAll = () => {
+    for (const [topic, all] of listeners) for (const listener of all) late.put({ topic, listener });
+  };
   const listen = () => {
     if (subscriber) return;
     subscriber = connect();
