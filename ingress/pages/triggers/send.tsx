@@ -6,7 +6,7 @@ import type { Trigger } from "../../../shared/triggers/store.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { deliveryPath } from "../address/delivery.ts";
 import { loadTrigger, triggerPath } from "../address/trigger.ts";
-import { Field, FormError, PostForm, TextArea } from "../ui/form.tsx";
+import { codeField, Field, FormError, PostForm, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
 import type { PageContent } from "../ui/page.ts";
@@ -78,7 +78,8 @@ function show(
             name="payload"
             value={payload}
             maxLength={maxPayloadBytesInRequest}
-            rows={14}
+            rows={16}
+            {...codeField}
             hint="Any JSON."
           />
         </PostForm>

@@ -46,7 +46,8 @@ export async function assertLooks(page: Page, name: string): Promise<void> {
       unequalButtons,
       overlappingTimes,
       strayButtons,
-      ...(viewport === desk ? [brokenCells, squeezedFacts, cutBesideRoom] : []),
+      strayTrails,
+      ...(viewport === desk ? [brokenCells, squeezedFacts, cutBesideRoom, proportionalCode] : []),
     ];
     for (const check of checks)
       crooked.push(...(await page.evaluate(check)).map((fault) => `${size}, ${check.name}: ${fault}`));
@@ -190,6 +191,22 @@ function strayButtons() {
     const isFar = field && button && button.top < field.bottom && button.left - field.right > 24;
     return isFar ? [`${button.left - field.right} pixels from its field`] : [];
   });
+}
+
+/** Ways back that do not stand above the card that they belong to. */
+function strayTrails() {
+  const trail = document.querySelector(".trail:has(+ main > .narrow) li");
+  const card = document.querySelector("main > .narrow");
+  if (!trail || !card) return [];
+  const apart = card.getBoundingClientRect().left - trail.getBoundingClientRect().left;
+  return Math.abs(apart) > 1 ? [`${apart} pixels from the card`] : [];
+}
+
+/** Fields of code whose letters are not equally wide. */
+function proportionalCode() {
+  return [...document.querySelectorAll("textarea")]
+    .filter((each) => /^[{[]/.test(each.value) && !getComputedStyle(each).fontFamily.includes("mono"))
+    .map((each) => each.name);
 }
 
 /** Rows whose words are cut beside a part that is empty, or nearly so. */
