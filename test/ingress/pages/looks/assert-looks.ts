@@ -79,9 +79,9 @@ function measure() {
   return { width: document.documentElement.scrollWidth, head: head?.offsetHeight ?? 0 };
 }
 
-/** Rows of home have one line, of which a message takes the rest: it has its whole text as title. */
+/** With reasons. Rows of home have one line, of which a message takes the rest: it has its whole text as title. */
 function cutMessages() {
-  const all = [...document.querySelectorAll(".message:not([title])")];
+  const all = [...document.querySelectorAll(".message:not([title]), .needs .reason")];
   return all
     .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
     .map(({ textContent }) => textContent);
