@@ -46,7 +46,7 @@ describeWorld("where a failure is understood", startQueuePages, (pages) => {
     for (const each of [path, `${path}/jobs/${job.id}`])
       assert.equal(
         await sourceOn(each),
-        `<span><a href="${pages.paths.pipelines}/own/edit?build=1&amp;step=${job.id}">Edit steps</a></span>`,
+        `<span><a href="${pages.paths.pipelines}/own/edit?build=1&amp;step=${job.id}">Edit steps</a></span><span>Retry runs the same steps. Edited ones need a new build.</span>`,
         each,
       );
   });
