@@ -105,7 +105,7 @@ describeInBrowser("an admin of an organization", startQueuePages, (pages) => {
     assert.match(text, /Jobs waiting 1 Jobs running 0/);
     assert.match(text, /Ada paused the queue default/);
     await submit("Resume");
-    assert.equal(await heading(page), "default active");
+    assert.equal(await heading(page), "default no agent");
     assert.match(await mainText(page), /Ada resumed the queue default/);
   });
 
