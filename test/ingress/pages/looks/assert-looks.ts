@@ -47,7 +47,9 @@ export async function assertLooks(page: Page, name: string): Promise<void> {
       overlappingTimes,
       strayButtons,
       strayTrails,
-      ...(viewport === desk ? [brokenCells, squeezedFacts, cutBesideRoom, proportionalCode] : []),
+      ...(viewport === desk
+        ? [brokenCells, squeezedFacts, cutBesideRoom, proportionalCode, raggedEntries]
+        : []),
     ];
     for (const check of checks)
       crooked.push(...(await page.evaluate(check)).map((fault) => `${size}, ${check.name}: ${fault}`));
@@ -224,4 +226,24 @@ function cutBesideRoom() {
     const cut = parts.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1);
     return hasRoom ? cut.flatMap(({ textContent }) => textContent.slice(0, 200) || []) : [];
   });
+}
+
+/** Lists of entries in which the text after the name begins elsewhere than in the first row. */
+function raggedEntries() {
+  return [...document.querySelectorAll(".entries")].flatMap((list) => {
+    const texts = [
+      ...list.querySelectorAll(".entry:not(.narrow *) > div > :is(h2, h3) ~ p, .entry > a + .quiet"),
+    ];
+    const lefts = texts.map((each) => Math.round(each.getBoundingClientRect().left));
+    const first = Math.min(...lefts);
+    return texts
+      .filter((each, at) => (lefts[at] ?? first) !== first && !isBeside(each))
+      .map((each) => each.textContent.slice(0, 200));
+  });
+
+  /** In the line of the text before. */
+  function isBeside(each: Element) {
+    const before = each.previousElementSibling;
+    return before?.matches("p") && before.getBoundingClientRect().right < each.getBoundingClientRect().left;
+  }
 }
