@@ -116,7 +116,7 @@ describeInBrowser("a page that is open", startQueuePages, (pages) => {
 
     await page.locator("h1:focus").waitFor();
     const spoken = page.locator("[aria-live=polite]");
-    assert.equal(await spoken.textContent(), "default active");
+    assert.equal(await spoken.textContent(), "default no agent");
     await pause("Again");
     await page.getByText("Again").waitFor();
     assert.equal(await page.locator("h1:focus").innerText(), "default paused");
