@@ -111,7 +111,7 @@ function crookedLines() {
   const lines =
     ".entry > div, .last, .audit .line, .builds .what, .build-head .line, .table.list td, .facts:not(.panel), .job-head, .delivery .result";
   return [...document.querySelectorAll(lines)].flatMap((line) => {
-    const parts = [...line.children].filter(
+    const parts = [...line.querySelectorAll<HTMLElement>(":scope > *")].filter(
       (each) =>
         each.textContent.trim() &&
         !/flex|grid|none/.test(getComputedStyle(each).display) &&
@@ -121,7 +121,10 @@ function crookedLines() {
       const probe = document.createElement("span");
       probe.style.display = "inline-block";
       each.prepend(probe);
+      // A long word that follows stays in the line of the probe.
+      each.style.whiteSpace = "nowrap";
       const { bottom } = probe.getBoundingClientRect();
+      each.style.whiteSpace = "";
       probe.remove();
       return { each, bottom };
     });
