@@ -111,7 +111,7 @@ function crookedLines() {
   const lines =
     ".entry > div, .last, .audit .line, .builds .what, .build-head .line, .table.list td, .facts:not(.panel), .job-head, .delivery .result";
   return [...document.querySelectorAll(lines)].flatMap((line) => {
-    const parts = [...line.querySelectorAll<HTMLElement>(":scope > *")].filter(
+    const parts = [...line.children].filter(
       (each) =>
         each.textContent.trim() &&
         !/flex|grid|none/.test(getComputedStyle(each).display) &&
@@ -119,12 +119,9 @@ function crookedLines() {
     );
     const measured = parts.map((each) => {
       const probe = document.createElement("span");
-      probe.style.display = "inline-block";
+      probe.style.fontSize = "0"; // it lies on the baseline, and no line breaks behind it
       each.prepend(probe);
-      // A long word that follows stays in the line of the probe.
-      each.style.whiteSpace = "nowrap";
       const { bottom } = probe.getBoundingClientRect();
-      each.style.whiteSpace = "";
       probe.remove();
       return { each, bottom };
     });
