@@ -89,7 +89,7 @@ describeInBrowser("a day's work by keyboard alone and without JavaScript", start
     await typeInto(page, "Version", "1.2");
     await enter(page, /^Continue/);
 
-    assert.match(await mainText(page), /Release\? unblocked by Ada/);
+    assert.match(await mainText(page), /Release\? · unblocked by Ada/);
     assert.match(await mainText(page), /version 1\.2/);
   });
 
