@@ -9,7 +9,7 @@ import { Commit } from "../commits/commit.tsx";
 import { mendStepsPath, type StepsSources } from "../commits/steps-source.tsx";
 import { TriggeredBy } from "../job-facts/triggered.tsx";
 import { StateIcon, stateInWords } from "../states/state.tsx";
-import { PostButton } from "../ui/form.tsx";
+import { MoreMenu, PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { RequestName } from "./facts.tsx";
 import { Headline } from "./headline.tsx";
@@ -198,11 +198,7 @@ function Actions({ data, sources, request }: HeadProps & { sources: StepsSources
       )}
       {isCancelable && !hasRetry && !isBlocked && cancel("danger")}
       {canRebuild && !isRebuildFirst && rebuild}
-      <details class="menu" id="more">
-        <summary>
-          <span aria-hidden="true">…</span>
-          <span class="hidden">More</span>
-        </summary>
+      <MoreMenu>
         <nav aria-label="More">
           <a href={buildPath(request, patterns.artifactsPage)}>Artifacts</a>
           <a href="#environment">Environment</a>
@@ -214,7 +210,7 @@ function Actions({ data, sources, request }: HeadProps & { sources: StepsSources
           )}
           {isCancelable && (hasRetry || isBlocked) && cancel("danger")}
         </nav>
-      </details>
+      </MoreMenu>
     </div>
   );
 }

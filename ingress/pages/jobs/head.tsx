@@ -11,6 +11,7 @@ import { StepsSource, type StepsSources } from "../commits/steps-source.tsx";
 import { Triggered } from "../job-facts/triggered.tsx";
 import { brokenInWords, kindOf } from "../states/kinds.ts";
 import { State, stateInWords } from "../states/state.tsx";
+import { MoreMenu } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { countInWords } from "../ui/pager.tsx";
 import { Fact, separator } from "../ui/tables.tsx";
@@ -103,11 +104,7 @@ function More(props: HeadProps) {
   const { loaded, request } = props;
   const { size } = loaded.readable.log;
   return (
-    <details class="menu more" id="more">
-      <summary>
-        <span aria-hidden="true">…</span>
-        <span class="hidden">More of this job</span>
-      </summary>
+    <MoreMenu kind="more" title="More of this job">
       <div>
         {loaded.job.type === "script" && (
           <p class="actions">
@@ -120,7 +117,7 @@ function More(props: HeadProps) {
         )}
         <Facts {...props} />
       </div>
-    </details>
+    </MoreMenu>
   );
 }
 

@@ -17,7 +17,7 @@ import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
 import { loadBuildSearch, SearchedBuilds } from "../builds/search.tsx";
 import { titleOf } from "../resources/title.ts";
 import { AuditList } from "../ui/audit-list.tsx";
-import { LinkButton, PostButton } from "../ui/form.tsx";
+import { LinkButton, MoreMenu, PostButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { CodeList, Fact, separator } from "../ui/tables.tsx";
@@ -96,16 +96,12 @@ async function showPipeline(
             <LinkButton kind="secondary" href={pathTo(patterns.triggersPage, parameters)} text="Triggers" />
             <LinkButton kind="secondary" href={pathTo(patterns.schedulesPage, parameters)} text="Schedules" />
             <LinkButton kind="secondary" href={pathTo(patterns.editPipelinePage, parameters)} text="Edit" />
-            <details class="menu rare" id="more">
-              <summary>
-                <span aria-hidden="true">…</span>
-                <span class="hidden">More</span>
-              </summary>
+            <MoreMenu kind="rare">
               <nav aria-label="More">
                 <Archive pipeline={pipeline} path={(pattern) => pathTo(pattern, parameters)} />
                 <a href={pathTo(patterns.deletePipelinePage, parameters)}>Delete</a>
               </nav>
-            </details>
+            </MoreMenu>
           </div>
         </div>
         {pipeline.archivedAt && (

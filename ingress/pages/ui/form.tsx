@@ -351,3 +351,27 @@ export function LinkButton({
     </a>
   );
 }
+
+/**
+ * A menu behind "…" of what is seldom needed.
+ * @param kind a class of its own
+ */
+export function MoreMenu({
+  kind,
+  title = "More",
+  children,
+}: {
+  kind?: string;
+  title?: string;
+  children: ComponentChildren;
+}) {
+  return (
+    <details class={kind ? `menu ${kind}` : "menu"} id="more">
+      <summary>
+        <span aria-hidden="true">…</span>
+        <span class="hidden">{title}</span>
+      </summary>
+      {children}
+    </details>
+  );
+}
