@@ -18,6 +18,18 @@ async function countTurns(all: Promise<unknown>[]): Promise<number> {
   return turns;
 }
 
+/** Counts the requests of a crowd that begin before one of another owner, and all that begin. */
+async function beginBeside(count: number, turn: typeof shortLoopTurn) {
+  const begun: string[] = [];
+  const send = (owner: string) => turn(owner).then(() => begun.push(owner));
+  const crowd = Array.from({ length: count }, () => send(`crowd of ${count}`));
+  await nextTurn();
+  await send(`beside ${count}`);
+  const before = begun.indexOf(`beside ${count}`);
+  await Promise.all(crowd);
+  return { before, all: begun.length };
+}
+
 describe("requests of one owner that come at once", () => {
   // First: nobody else has been there.
   it("share slots if they are short, so that 120 begin in a few turns of the event loop", async () => {
@@ -38,28 +50,15 @@ describe("requests of one owner that come at once", () => {
   });
 
   it("begin few at a time, so that others begin before the last", async () => {
-    const begun: string[] = [];
-    const send = (owner: string) => loopTurn(owner).then(() => begun.push(owner));
-
-    const crowd = Array.from({ length: 80 }, () => send("crowd"));
-    await nextTurn();
-    await send("other");
-    const before = begun.indexOf("other");
-    await Promise.all(crowd);
-
-    assert.equal(begun.length, 81);
+    const { before, all } = await beginBeside(80, loopTurn);
+    assert.equal(all, 81);
     assert.ok(before <= 24, `the other began after ${before}`);
   });
 
   it("begin after short ones of others, however many come", async () => {
-    const begun: string[] = [];
-    const send = (owner: string) => shortLoopTurn(owner).then(() => begun.push(owner));
-    const crowd = Array.from({ length: 800 }, () => send("large crowd"));
-    await nextTurn();
-    await send("newcomer");
-    const before = begun.indexOf("newcomer");
-    await Promise.all(crowd);
-    assert.ok(before <= 160, `the newcomer began after ${before}`);
+    const { before, all } = await beginBeside(800, shortLoopTurn);
+    assert.equal(all, 801);
+    assert.ok(before <= 160, `the other began after ${before}`);
   });
 
   it("are refused alike when too many wait", async () => {
