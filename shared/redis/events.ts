@@ -48,7 +48,7 @@ export function createEvents(options: {
     const notified = new Set(message.split(" ").flatMap((topic) => [...(listeners.get(topic) ?? [])]));
     for (const listener of notified) listener();
   };
-  /** Those that wait are called once, however often Redis comes and goes. */
+  /** Listeners that wait are called once, however often Redis comes and goes. */
   const late = openGatherer<{ topic: string; listener: () => void }>({
     when: (_, hurry) => pause(catchUpPauseMs, hurry),
     keyOf: ({ listener }) => listener,

@@ -70,7 +70,7 @@ export interface Services {
   readRedisClock: () => Promise<Date | undefined>;
   /** Waits up to two seconds: without Redis, limits are counted in memory. */
   awaitRedis: () => Promise<void>;
-  /** Close the users of the services first. After the configured deadline it logs the names of those that still close. */
+  /** Close the users of the services first. After the configured deadline it logs what still closes. */
   close: () => Promise<void>;
 }
 

@@ -33,7 +33,7 @@ export const longReads = openTurns(resources.longReads);
 export const loopTurn = openLoopTurn(loop);
 
 const shortPerSlot = 8;
-/** Most take a tenth of a millisecond, and some ten: more than the first of a slot begin only for so long a turn. */
+/** Most requests take a tenth of a millisecond, and some ten: beyond this time of a turn, a slot begins one request only. */
 const { sliceMs: shortMs } = resources.loop;
 
 interface ShortRequest {
@@ -42,7 +42,7 @@ interface ShortRequest {
 }
 
 const shortRequests = openGatherers<ShortRequest>(({ owner }) => owner, {
-  // Those that have begun hear no refusal of the others.
+  // Requests that have begun hear no refusal of the others.
   flush: (requests) => beginInTurns(requests).catch((refusal) => requests.map(() => refusal)),
   when: async (countWaiting) => void (countWaiting() < shortPerSlot && (await nextTurn())),
   maxItems: shortPerSlot,

@@ -14,7 +14,7 @@ export function echo({ body }: { body: Uint8Array }): string {
 
 const given: Uint8Array[] = [];
 
-/** @returns the bytes, which move or are copied, and the lengths of those that it returned before */
+/** @returns the bytes, which move or are copied, and the lengths of the bytes that it returned before */
 export function giveBack({ bytes, moves = false }: { bytes: Uint8Array<ArrayBuffer>; moves?: boolean }) {
   const before = given.map(({ length }) => length);
   given.push(bytes);

@@ -44,8 +44,8 @@ export interface ChecklistProps {
 export const adminCommand = "npm run -s admin --";
 
 /**
- * Says if members see the first steps: until a day after the first build that passed, as they may never want those that
- * are left, such as a device.
+ * Says if members see the first steps: until a day after the first build that passed, as they may never want the
+ * steps that are left, such as a device.
  */
 export function areFirstStepsShown({ passedAt }: FirstSteps, now: Date): boolean {
   return passedAt === null || now.getTime() - passedAt.getTime() < dayMs;

@@ -54,7 +54,7 @@ describeWorldOn(sqlite, "what failed, on the page of a build", startQueuePages, 
       "npm error enoent Could not read package.json: Error: ENOENT: no such file or directory, open 'a'",
       "make: *** No targets specified and no makefile found.  Stop.",
       "sh: 1: ./test.sh: not found",
-      "Error: Cannot find module '/work/main.js'",
+      "Error: Cannot find module '/builds/site/main.js'",
       "cat: greeting.txt: No such file or directory",
     ];
     for (const line of missing) assert.match(await pageOf(`start\n${line}\n`), note, line);
